@@ -79,7 +79,7 @@ struct BridgedRequest: Sendable {
             guard client.configuration.cookies is FoundationCookies, preferredExecutor() == nil else {
                 return try await call(self, request)
             }
-            // Whoever reads a storage waits while it writes its file: not on Swift's own threads.
+            // A reader of a storage waits while it writes its file: not on Swift's own threads.
             return try await withTaskExecutorPreference(client.threads) { try await call(self, request) }
         } catch {
             throw asURLError(error)

@@ -92,7 +92,7 @@ enum FileLock {
     /// The file system has no locks.
     case unknown
 
-    /// Tries once, and never waits: whoever has the lock may be stopped.
+    /// Tries once, and never waits: the process that has the lock may be stopped.
     static func take(_ descriptor: Int32) -> FileLock {
         let (result, code) = retryingInterrupts { flock(descriptor, LOCK_EX | LOCK_NB) }
         guard result == -1 else { return .taken }

@@ -60,7 +60,7 @@ struct PeerJudge {
         let isOwn = host == call.host && world.calls[number].requests == 0
         if plan.hosts[host].asksForIdentity == true {
             world.kernel.count("judge: identity of a client")
-            let expected = call.user == .certificate ? 1 : call.tls?.identityNumber ?? 0
+            let expected = call.tls?.identityNumber ?? (call.user == .certificate ? 1 : 0)
             if tls.identity != expected, isOwn || tls.identity != 0 {
                 world.fault("TLS settings", "call \(number) has identity \(tls.identity), not \(expected)")
             }
@@ -75,7 +75,7 @@ struct PeerJudge {
 
     /// No plain request is sent to a host below one whose policy holds for it.
     func judgeStrictness() {
-        guard plan.client.keepsHSTS == true else { return }
+        guard plan.client.keepsHSTS == true, !plan.hasUsers else { return }
         let start = world.calls[number].start ?? 0
         for parent in plan.hosts.indices where plan.hosts[parent].coversSubdomains == true {
             guard plan.isBelow(host, parent) else { continue }

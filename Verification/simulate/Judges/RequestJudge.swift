@@ -73,7 +73,8 @@ struct RequestJudge {
         world.kernel.count("judge: TLS only")
         // What counts is what it knows when the call begins.
         let start = world.calls[number].start ?? 0
-        let isLearned = world.isStrict(host, run: plan.run(ofCall: number), before: start)
+        // The clients of several users have learned it each for itself.
+        let isLearned = !plan.hasUsers && world.isStrict(host, run: plan.run(ofCall: number), before: start)
         let isKnown = plan.hosts[host].strictness == .known || isLearned
         if isKnown { world.fault("TLS only", "a plain request for \(Material.name(host)), call \(number)") }
     }

@@ -142,7 +142,7 @@ struct ResponseJudge {
             world.fault("cache", "call \(number) got the response of call \(owner), \(age) seconds old")
         }
         let (sender, owners) = (plan.sender(ofCall: number), plan.sender(ofCall: owner))
-        if plan.calls.contains(where: { $0.user != nil }) {
+        if plan.hasUsers {
             world.kernel.count("judge: user of a cached response")
         }
         if sender != owners {
@@ -343,7 +343,8 @@ struct ResponseJudge {
             world.fault("figures", "tlsTime is \(String(describing: transaction.tlsTime))")
         }
         // A handshake takes one round trip at least, and the request comes after it.
-        guard isSecure, let first = connection.times.firstRequest,
+        // The clients of several users load their settings one after the other.
+        guard isSecure, !plan.hasUsers, let first = connection.times.firstRequest,
             plan.hosts[connection.place?.host ?? 0].ticketPause == nil
         else { return }
         // The settings are loaded by a thread, before the connection.

@@ -280,17 +280,12 @@ final class OriginServer: @unchecked Sendable {
             world.served[ownHost].append(connection)
         }
         world.served[ownHost].removeAll { !$0.isOpenForClient }
-        guard let limit = plan.client.perOrigin, world.sequence(ofHost: host) == nil, !asksProgram else {
+        guard let limit = plan.client.perOrigin, world.sequence(ofHost: host) == nil, !plan.asksProgram else {
             return
         }
         kernel.count("judge: connections of an origin")
         if world.served[ownHost].count > limit {
             world.fault("limit", "\(world.served[ownHost].count) connections to \(Material.name(ownHost))")
         }
-    }
-    /// Whether a response may wait for code of the program, while its connection counts no longer.
-    private var asksProgram: Bool {
-        plan.client.rebuildsRedirects || plan.hosts.contains { $0.digest != nil }
-            || plan.calls.contains { $0.logsIn == true }
     }
 }

@@ -82,8 +82,8 @@ extension Span<UInt8> {
         return matched == text.count
     }
 
-    /// Returns a name with dots between its labels; `nil` if there is a dot in a label, since the text would be
-    /// another name. The case of the letters is kept.
+    /// Returns a name with dots between its labels; `nil` if there is a dot in a label, since the text would
+    /// be another name. The case of the letters is kept.
     func nameText(_ start: Int) -> [UInt8]? {
         var text: [UInt8] = []
         var position = label(from: start)

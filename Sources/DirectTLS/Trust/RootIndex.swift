@@ -56,8 +56,8 @@ final class RootIndex: @unchecked Sendable {
     /// Whether there were files without a root.
     var lacksRoots: Bool { !rootless.isEmpty }
 
-    /// Whether one of the files without a root is another one now: it was being written when it was read. This
-    /// reads these files.
+    /// Whether one of the files without a root is another one now: it was being written when it was read.
+    /// This reads these files.
     var isOutdated: Bool {
         rootless.contains { file in
             (try? RootFile(path: file.path).contents()).map { $0 != file.text } ?? false

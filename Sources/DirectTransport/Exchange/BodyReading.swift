@@ -125,8 +125,8 @@ package struct BodyReading {
 
     /// Throws if the task is cancelled or its call over.
     ///
-    /// What has arrived by then is read, until the socket is empty: a process that was stopped could not do so
-    /// in time. But no more than a receive buffer holds, however much the server sends.
+    /// What has arrived by then is read, until the socket is empty: a process that was stopped could not do
+    /// so in time. But no more than a receive buffer holds, however much the server sends.
     private mutating func checkEnd(at now: Instant) throws(TransportError) {
         do throws(TransportError) {
             try exchange.limit.check(.body, at: now)
@@ -332,8 +332,8 @@ package struct BodyReading {
         }
     }
 
-    /// Twice what a receive buffer of Linux has room for at first (tcp(7), `tcp_rmem`): it grows only while it
-    /// is read.
+    /// Twice what a receive buffer of Linux has room for at first (tcp(7), `tcp_rmem`): it grows only while
+    /// it is read.
     private static let bytesInBuffers: UInt64 = 256 * 1024
     /// To read more than this costs more than a new connection.
     private static let bytesToDrain: UInt64 = 64 * 1024

@@ -136,7 +136,7 @@ package final class Upload: @unchecked Sendable {
         set { stopped.store(newValue, ordering: .relaxed) }
     }
 
-    /// Stops the upload if the server has refused the request before it was sent whole. That is not a failure.
+    /// Stops the upload if the server has refused the request before it was sent whole. That is no failure.
     package func stop() {
         let isRefused = state.withLock { state in
             switch state {

@@ -330,13 +330,18 @@ struct HTTPSRecordTests {
     }
 
     /// A server that is silent until the gate opens when it is asked for records.
-    private func late(_ gate: Gate, at names: String...) throws -> FixtureServer {
+    private func late(_ gate: Gate, at names: String..., noting reached: Locked<Bool> = Locked(false)) throws
+        -> FixtureServer
+    {
         var zone = Zone()
         zone.add("a.test", "192.0.2.1", https: [ServiceData.record(1, "b.test", hints: ["192.0.2.9"])])
         zone.add("b.test", "192.0.2.2")
         return try FixtureServer.start(.plain) { [zone] request in
             let message = try request.dnsMessage
-            if names.contains(Zone.question(message)) { try request.wait(for: gate) }
+            if names.contains(Zone.question(message)) {
+                reached.withLock { $0 = true }
+                try request.wait(for: gate)
+            }
             return .bytes(zone.reply(to: message).bytes, ["Content-Type": "application/dns-message"])
         }
     }
@@ -356,8 +361,11 @@ struct HTTPSRecordTests {
     @Test("A late target leaves the hints of its record")
     func lateTarget() async throws {
         let gate = Gate()
-        let server = try late(gate, at: "b.test 1")
+        let reached = Locked(false)
+        let server = try late(gate, at: "b.test 1", noting: reached)
         async let asked = resolver(server, loop: time.loop).answer(on: time.loop)
+        // The target is asked for when the record has come.
+        while !reached.withLock({ $0 }) { await Task.yield() }
         try await time.pass(.milliseconds(50))
         #expect(try await asked.endpoints == ["192.0.2.9", "192.0.2.1"])
         gate.open()

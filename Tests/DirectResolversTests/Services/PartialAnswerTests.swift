@@ -123,12 +123,17 @@ struct PartialAnswerTests {
         isBroken.withLock { $0 = false }
         // Not at once again: the servers have just failed.
         #expect(try await cache.answer(on: time.loop).endpoints == ["2001:db8::1"])
+        // The question for the other family ends when it has failed, and the pause begins.
+        while cache.contents.isEmpty { await Task.yield() }
         time.advance(by: .seconds(6))
         let known = try #require(
             try cache.knownAnswer(for: .test("a.test"), port: 443, context: context())
         )
         #expect(known.endpoints == ["2001:db8::1"] && known.lacks == .family)
-        #expect(await known.rest?()?.endpoints == ["2001:db8::1", "127.0.0.1"])
+        // The part that comes first may be the family that is known.
+        var more = await known.rest?()
+        while let next = await more?.rest?() { more = next }
+        #expect(more?.endpoints == ["2001:db8::1", "127.0.0.1"])
         #expect(cache.contents.first?.endpoints.count == 2)
     }
 

@@ -188,7 +188,8 @@ struct AnswerFileTests {
                 group.addTask {
                     for round in 0..<25 {
                         await cache.warmUp([.test("n\(number)-\(round).test")])
-                        try? await cache.save(isWhole: round % 5 == 4)
+                        // Of two that replace the file at the same moment one may win.
+                        try? await cache.save(isWhole: number == 0 && round % 5 == 4)
                     }
                 }
             }

@@ -32,7 +32,7 @@ public struct AlibabaHTTPDNS: Resolver, ServiceResolver, CustomStringConvertible
     ///     resolver have them; use another resolver, with a cache of its own, for other parameters.
     ///   - interval: The time after which the service is asked for its servers again (`/ss`); the service
     ///     recommends 8 hours. `servers` are then the ones to start with: they are asked at first, after
-    ///     ``forgetAll()``, and when the others fail. `nil` keeps to `servers`.
+    ///     `forgetAll()`, and when the others fail. `nil` keeps to `servers`.
     ///   - settings: Time limits, TLS and address families.
     public init(
         account: String,

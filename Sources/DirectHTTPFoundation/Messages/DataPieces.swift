@@ -8,7 +8,9 @@ protocol ScatteredBytes: RandomAccessCollection<UInt8>, SendableMetatype where I
 }
 
 extension Data: ScatteredBytes {}
+#if canImport(FoundationNetworking)
 extension DispatchData: ScatteredBytes {}
+#endif
 
 extension ScatteredBytes {
     /// A copy of the bytes in a range.

@@ -11,6 +11,7 @@ public struct Data: Hashable, Sendable, RandomAccessCollection {
     public var startIndex: Int { fatalError() }
     public var endIndex: Int { fatalError() }
     public subscript(index: Int) -> UInt8 { fatalError() }
+    public func copyBytes(to pointer: UnsafeMutablePointer<UInt8>, from range: Range<Int>) { fatalError() }
 }
 
 public struct Date: Hashable, Sendable {

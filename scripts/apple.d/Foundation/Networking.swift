@@ -88,6 +88,7 @@ open class URLSessionConfiguration: NSObject, @unchecked Sendable {
     open var timeoutIntervalForRequest: TimeInterval = 0
     open var timeoutIntervalForResource: TimeInterval = 0
     open var httpAdditionalHeaders: [AnyHashable: Any]?
+    open var requestCachePolicy: URLRequest.CachePolicy = .useProtocolCachePolicy
 }
 
 public struct HTTPCookiePropertyKey: RawRepresentable, Hashable, Sendable {

@@ -255,7 +255,7 @@ struct TokenRenewalTests {
 }
 
 /// Has no answer.
-private struct CredentiallessAuthenticator: Authenticator {
+struct CredentiallessAuthenticator: Authenticator {
     func authorization(for request: AuthenticationRequest) async throws -> String? { nil }
 
     func authorization(

@@ -53,7 +53,7 @@ package struct FieldRedaction: Sendable {
     /// Whether the value of a field is hidden, whatever it is.
     package func hides(_ name: String) -> Bool {
         let name = name.lowercased()
-        return names.contains(name) || isCareful && (name.looksSecret || name.namesSecret)
+        return names.contains(name) || isCareful && name.looksSecret
     }
 
     /// Returns the text of a URL that may be shown.
@@ -121,7 +121,7 @@ package struct FieldRedaction: Sendable {
 extension HTTPHeaders {
     /// The names, in lower case, of the fields that carry credentials, as far as the names tell.
     var namesOfSecrets: Set<String> {
-        lowercasedNames.filter { !Self.harmless.contains($0) && $0.looksSecret }
+        lowercasedNames.filter(\.looksSecret)
     }
 
     /// The names of all fields, in lower case.
@@ -131,25 +131,22 @@ extension HTTPHeaders {
 extension String {
     /// Whether a field with this name, in lower case, carries a credential, as far as the name tells: every
     /// API has a field of its own (CVE-2026-40895), so that no list of them is complete.
+    ///
+    /// The one rule for what is hidden and for who is asking: a value that nobody else may see is not to
+    /// select what others get. By a signature of each request that is its asker alone.
     fileprivate var looksSecret: Bool {
         guard !Self.harmless.contains(self) else { return false }
         let words = split { $0 == "-" || $0 == "_" || $0 == "." }
         return Self.secretParts.contains { has($0.utf8) }
-            || words.contains { $0 == "key" || $0 == "sid" || $0.hasPrefix("auth") || $0.hasSuffix("auth") }
+            || words.contains {
+                Self.secretWords.contains(String($0)) || $0.hasPrefix("auth") || $0.hasSuffix("auth")
+            }
             || hasSuffix("key")
     }
 
-    /// Whether a word of the name is one of a password, a code of one use or a signature. No cache keeps its
-    /// askers apart by these: a signature is another one in each request.
-    fileprivate var namesSecret: Bool {
-        !Self.harmless.contains(self)
-            && split { $0 == "-" || $0 == "_" || $0 == "." }.contains {
-                Self.secretWords.contains(String($0))
-            }
-    }
-
     private static let secretWords: Set<String> = [
-        "pass", "pwd", "otp", "pin", "login", "sig", "signature", "hmac", "ticket", "assertion",
+        "key", "sid", "pass", "pwd", "pw", "otp", "totp", "mfa", "pin", "psk", "login", "sig", "sign",
+        "signature", "hmac", "assertion", "sas", "wsse", "cert",
     ]
 
     /// Not `contains`, which links Swift's parser of regular expressions into each program.
@@ -163,8 +160,8 @@ extension String {
     }
 
     private static let secretParts = [
-        "token", "secret", "passw", "passphrase", "credential", "session", "csrf", "xsrf", "jwt", "bearer",
-        "cookie", "apikey",
+        "token", "secret", "passw", "passphrase", "passcode", "credential", "session", "sessid", "csrf",
+        "xsrf", "jwt", "bearer", "cookie", "apikey", "accesskey", "ticket",
     ]
 
     /// Fields whose names look like credentials and that are none.

@@ -165,6 +165,29 @@ struct AskerTests {
         #expect(try await client.fetch(request).cacheUse == .miss)
     }
 
+    @Test("A field that logs hide tells askers apart, and one that they show does so by Vary only")
+    func oneRule() {
+        let hidden = [
+            "X-Login", "X-Pass", "X-Pwd", "X-User-PW", "X-Ticket", "X-LoginTicket", "X-Otp", "X-TOTP",
+            "X-MFA-Code",
+            "X-Passcode", "X-Pin", "X-PSK", "X-Assertion", "Login", "Ticket", "X-Sig", "X-Sign", "Signature",
+            "X-Hmac",
+            "X-SAS", "X-WSSE", "X-Sid", "PHPSESSID", "X-AccessKeyId", "X-Forwarded-Client-Cert", "X-OAuth",
+            "X-Api-Key",
+            "X-Session", "X-Passwd", "X-Auth-Token",
+        ]
+        for name in hidden {
+            let (alice, bob) = (Asker([name: "alice"]), Asker([name: "bob"]))
+            #expect(alice != bob && !alice.isAnonymous && !bob.isAnonymous, "\(name)")
+            #expect(FieldRedaction().hides(name), "\(name)")
+        }
+        for name in [
+            "X-Trace", "Idempotency-Key", "Signature-Input", "X-Design", "Certainty", "Author", "Accept",
+        ] {
+            #expect(Asker([name: "alice"]).isAnonymous && !FieldRedaction().hides(name), "\(name)")
+        }
+    }
+
     @Test("Bytes that are no text tell askers apart, and no part is mistaken for another")
     func bytes() {
         func field(_ name: String, _ bytes: [UInt8]) -> HTTPHeaders {

@@ -154,6 +154,27 @@ struct ChainJudgeTests {
         #expect(judge.questions.count == 1)
     }
 
+    @Test("A certificate that has signed itself is the system's to judge, also beside roots of the settings")
+    func selfSigned() throws {
+        var profile = CertificateProfile(for: "a.test")
+        profile.isSelfSigned = true
+        let leaf = try root.issue(profile)
+        for roots in [.system, .systemAnd([.der(TestAuthority("Own Root").rootDER)])] as [TrustRoots] {
+            let trusting = TestJudge(trusting: [leaf.der])
+            #expect(try shake(leaf, trusting.context { $0.roots = roots }).step == .moved(0))
+            // An override of that fault hears what the system refuses.
+            let refusing = TestJudge { _ in .refused(code: X509_V_ERR_CERT_REJECTED, reason: "no") }
+            let context = try refusing.context {
+                $0.roots = roots
+                $0.insecureOverride = InsecureCertificateOverride { rejected in
+                    guard case .certificateRejected(let fault) = rejected.fault else { return false }
+                    return fault.kind == .selfSigned
+                }
+            }
+            #expect(try shake(leaf, context).step.isFailure && refusing.questions.count == 1)
+        }
+    }
+
     @Test("Until there is a verdict a handshake waits, and one that comes too late is harmless")
     func undecided() throws {
         let judge = TestJudge(root: root.rootDER)

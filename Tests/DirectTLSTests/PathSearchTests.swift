@@ -180,6 +180,37 @@ struct PathSearchTests {
         }
     }
 
+    @Test(
+        "A renewed authority is found behind its former certificate, also with revocation lists",
+        arguments: [RevocationLists.Scope.serverCertificate, .wholeChain]
+    )
+    func renewedAuthority(_ scope: RevocationLists.Scope) throws {
+        func issuer(_ identifier: UInt8) -> TestCertificate {
+            let plan = TestCertificate.Plan(commonName: "I", isAuthority: true, identifier: identifier)
+            return TestCertificate(plan, issuer: .authority)
+        }
+        let old = issuer(1), new = issuer(2)
+        // The server's names its issuer only. Both authorities count their certificates from 1.
+        let leaf = TestCertificate(.init(names: [.dns("a.test")], serial: [5]), issuer: new)
+        func isGood(_ lists: [UInt8]...) throws -> Set<Bool> {
+            let context = try TLSContext.testing {
+                let lists = [TestCertificate.authority.revocationList()] + lists
+                $0.revocationLists = RevocationLists(lists.map { .der($0) }, scope: scope)
+            }
+            return try Set(
+                [[leaf, old, new], [leaf, new, old]].map { sent in
+                    try context.verify(sent.map(\.der), for: .name("a.test")) == nil
+                }
+            )
+        }
+        #expect(try isGood(new.revocationList()) == [true])
+        #expect(try isGood(new.revocationList(), old.revocationList(ends: -60)) == [true])
+        #expect(try isGood(new.revocationList(), old.revocationList(revoking: leaf)) == [true])
+        // What its own issuer has revoked, or has no list for, is good by no other path.
+        #expect(try isGood(new.revocationList(revoking: leaf), old.revocationList()) == [false])
+        #expect(try isGood(old.revocationList()) == [false])
+    }
+
     @Test("A root counts although its authorityKeyIdentifier is a former one's, if it has signed itself")
     func rootWithForeignIdentifier() throws {
         let root = TestCertificate(.init(commonName: "R", isAuthority: true, serial: [7], issuerSerial: 5))

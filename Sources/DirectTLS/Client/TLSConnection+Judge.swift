@@ -45,10 +45,11 @@ extension TLSConnection {
             guard let verdict = trial.verdict else { return .undecided }
             return ChainOutcome(chain.run(verdict, limit: context.settings.maximumCertificateBytes))
         }
-        // Roots beside the system's are in the store. The judge can cure no fault of the certificate's own.
+        // Roots beside the system's are in the store. The judge can cure no fault of the certificate's own;
+        // that it has signed itself is none where the user trusts it.
         if context.settings.roots != .system {
             let faults = chain.run()
-            guard faults.contains(where: \.liesInPath) else { return ChainOutcome(faults) }
+            guard faults.contains(where: \.isCurable) else { return ChainOutcome(faults) }
         }
         let mayFetch = context.settings.systemFetchesIssuers
         let isNamed = X509_STORE_CTX_get0_cert(chain.check).map(isProved) ?? false

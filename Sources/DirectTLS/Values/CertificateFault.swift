@@ -26,16 +26,17 @@ public struct CertificateFault: Sendable, Hashable {
         }
     }
 
-    /// Whether it may be one of the path and not of the server's own certificate.
-    var liesInPath: Bool {
+    /// Whether another issuer or root may cure it: whatever is no matter of the server's own certificate
+    /// alone. Its revocation is one of the issuer too: OpenSSL looks for the list of the first that matches
+    /// by name, before it checks a signature.
+    var isCurable: Bool {
         switch kind {
-        case .unknownIssuer, .badSignature, .outsideNameConstraints, .noValidPolicy, .ruleViolated: true
-        default: depth > 0
+        case .expired, .notYetValid, .nameMismatch, .wrongPurpose, .weakKey, .weakSignature,
+            .unknownCriticalExtension, .distrusted:
+            depth > 0
+        default: true
         }
     }
-
-    /// Whether it says that the certificates may be anyone's.
-    var deniesTrust: Bool { endsOpen || kind == .badSignature || !isNamed }
 
     /// Whether it has a name, so that an ``InsecureCertificateOverride`` can know what it accepts.
     var isNamed: Bool { if case .other = kind { false } else { true } }

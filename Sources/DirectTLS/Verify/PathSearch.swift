@@ -41,11 +41,12 @@ struct PathSearch {
         }
 
         /// Whether no other path of the same certificate can be better.
-        var isBest: Bool { pins == .kept && !faults.contains(where: \.liesInPath) }
+        var isBest: Bool { pins == .kept && !faults.contains(where: \.isCurable) }
 
-        /// The better path has the lower one.
+        /// The better path has the lower one. What says that the certificates may be anyone's counts most.
         fileprivate var rank: (Int, Int, Int) {
-            (faults.count(where: \.deniesTrust), faults.count, pins.rawValue)
+            let untrusted = faults.count { $0.endsOpen || $0.kind == .badSignature || !$0.isNamed }
+            return (untrusted, faults.count, pins.rawValue)
         }
     }
 

@@ -8,6 +8,7 @@ import CDirectOpenSSL
 final class TestCertificate: @unchecked Sendable {
     let x509: OpaquePointer
     let key: OpaquePointer
+    private let identifier: UInt8?
 
     /// The properties of a certificate that a test may choose.
     struct Plan {
@@ -26,6 +27,8 @@ final class TestCertificate: @unchecked Sendable {
         var constraints: String?
         /// The serial number of the issuer in an authorityKeyIdentifier.
         var issuerSerial: UInt8?
+        /// subjectKeyIdentifier, which is also the authorityKeyIdentifier of its revocation lists.
+        var identifier: UInt8?
     }
 
     enum Name {
@@ -36,6 +39,7 @@ final class TestCertificate: @unchecked Sendable {
     /// Signs with the issuer's key, or with its own where there is no issuer.
     init(_ plan: Plan, issuer: TestCertificate? = nil) {
         key = newKey()
+        identifier = plan.identifier
         guard let x509 = X509_new() else { fatalError("no memory") }
         self.x509 = x509
         X509_set_version(x509, 2)
@@ -79,6 +83,33 @@ final class TestCertificate: @unchecked Sendable {
         memory { i2d_X509_bio($0, x509) }
     }
 
+    /// A revocation list of this authority, in DER.
+    func revocationList(revoking revoked: TestCertificate..., ends: Int = 3600 * 24) -> [UInt8] {
+        let list = X509_CRL_new(), begin = X509_gmtime_adj(nil, -3600), end = X509_gmtime_adj(nil, ends)
+        defer {
+            X509_CRL_free(list)
+            ASN1_STRING_free(begin)
+            ASN1_STRING_free(end)
+        }
+        X509_CRL_set_version(list, 1)
+        X509_CRL_set_issuer_name(list, X509_get_subject_name(x509))
+        X509_CRL_set1_lastUpdate(list, begin)
+        X509_CRL_set1_nextUpdate(list, end)
+        for certificate in revoked {
+            let entry = X509_REVOKED_new()
+            X509_REVOKED_set_serialNumber(entry, X509_get_serialNumber(certificate.x509))
+            X509_REVOKED_set_revocationDate(entry, begin)
+            X509_CRL_add0_revoked(list, entry)
+        }
+        if let identifier {
+            let built = newExtension(NID_authority_key_identifier, [0x30, 3, 0x80, 1, identifier])
+            X509_CRL_add_ext(list, built, -1)
+            X509_EXTENSION_free(built)
+        }
+        guard X509_CRL_sign(list, key, EVP_sha256()) > 0 else { fatalError("cannot sign") }
+        return memory { i2d_X509_CRL_bio($0, list) }
+    }
+
     private func setDates(_ plan: Plan) {
         X509_gmtime_adj(X509_getm_notBefore(x509), plan.begins)
         X509_gmtime_adj(X509_getm_notAfter(x509), plan.ends)
@@ -93,6 +124,7 @@ final class TestCertificate: @unchecked Sendable {
         if !plan.isAuthority { add(NID_ext_key_usage, plan.usage) }
         if let constraints = plan.constraints { add(NID_name_constraints, constraints) }
         if let serial = plan.issuerSerial { add(NID_authority_key_identifier, [0x30, 3, 0x82, 1, serial]) }
+        if let identifier { add(NID_subject_key_identifier, [4, 1, identifier]) }
         guard !plan.names.isEmpty else { return }
         let entries = plan.names.flatMap { name -> [UInt8] in
             switch name {
@@ -104,12 +136,9 @@ final class TestCertificate: @unchecked Sendable {
     }
 
     private func add(_ kind: Int32, _ bytes: [UInt8]) {
-        let value = ASN1_OCTET_STRING_new()
-        ASN1_OCTET_STRING_set(value, bytes, Int32(bytes.count))
-        let built = X509_EXTENSION_create_by_NID(nil, kind, 0, value)
+        let built = newExtension(kind, bytes)
         X509_add_ext(x509, built, -1)
         X509_EXTENSION_free(built)
-        ASN1_OCTET_STRING_free(value)
     }
 
     private func add(_ kind: Int32, _ value: String) {
@@ -117,6 +146,14 @@ final class TestCertificate: @unchecked Sendable {
         X509_add_ext(x509, built, -1)
         X509_EXTENSION_free(built)
     }
+}
+
+/// Returns an extension with this value, which the caller owns.
+private func newExtension(_ kind: Int32, _ bytes: [UInt8]) -> OpaquePointer? {
+    let value = ASN1_OCTET_STRING_new()
+    defer { ASN1_OCTET_STRING_free(value) }
+    ASN1_OCTET_STRING_set(value, bytes, Int32(bytes.count))
+    return X509_EXTENSION_create_by_NID(nil, kind, 0, value)
 }
 
 private func newKey() -> OpaquePointer {

@@ -1,5 +1,6 @@
 import CDirectOpenSSL
 import DirectCore
+import Foundation
 import TLSFixtures
 import Testing
 
@@ -224,31 +225,86 @@ struct PathSearchTests {
         }
     }
 
-    @Test("However many roots have one name, sixteen paths are verified")
-    func attempts() throws {
-        let namesakes = (0..<20).map { _ in TestCertificate(.init(commonName: "R", isAuthority: true)) }
-        let issuer = TestCertificate(.init(commonName: "I", isAuthority: true), issuer: .authority)
-        let strange = TestCertificate(.init(commonName: "R", isAuthority: true))
-        let middle = (0..<8).map { _ in
-            TestCertificate(.init(commonName: "I", isAuthority: true), issuer: strange)
-        }
-        let leaf = TestCertificate(.init(names: [.dns("a.test")]), issuer: issuer)
-        let context = try TLSContext.testing { $0.roots = .only(namesakes.map { .der($0.der) }) }
-        let sent = OPENSSL_sk_new_null()
-        defer { OPENSSL_sk_free(sent) }
-        for one in middle { OPENSSL_sk_push(sent, UnsafeRawPointer(one.x509)) }
-        let store = SSL_CTX_get_cert_store(context.raw)
+    /// The number of paths that are verified in search of a better one than the worst.
+    private func attempts(_ leaf: [UInt8], _ sent: [[UInt8]], roots: [[UInt8]]) throws -> Int {
+        let context = try TLSContext.testing { $0.roots = .only(roots.map { .der($0) }) }
+        let leaf = try CertificateList(der: leaf), others = try sent.map { try CertificateList(der: $0) }
+        defer { withExtendedLifetime((leaf, others)) {} }
+        let stack = OPENSSL_sk_new_null()
+        defer { OPENSSL_sk_free(stack) }
+        for one in others { OPENSSL_sk_push(stack, one.first.map { UnsafeRawPointer($0) }) }
         let check = try #require(X509_STORE_CTX_new())
         defer { X509_STORE_CTX_free(check) }
         defer { ERR_clear_error() }
-        try #require(X509_STORE_CTX_init(check, store, leaf.x509, sent) == 1)
+        let store = SSL_CTX_get_cert_store(context.raw)
+        try #require(X509_STORE_CTX_init(check, store, leaf.first, stack) == 1)
         var count = 0
         let worst = PathSearch.Verdict(faults: [], pins: .refused)
         let found = PathSearch.best(after: check, than: worst) { _ in
             count += 1
             return worst
         }
-        #expect(found == nil && count == 16)
+        #expect(found == nil)
+        return count
+    }
+
+    @Test("However many copies a root has, sixteen paths are verified")
+    func mostAttempts() throws {
+        let copies = try (1...20).map { number in
+            var profile = CertificateProfile.authority("Path Root")
+            (profile.existingKey, profile.serial) = (root.certificate, UInt64(number))
+            return try TestAuthority(profile).rootDER
+        }
+        let middle = try root.intermediate("Crossed")
+        let leaf = try middle.issue(CertificateProfile(for: "a.test"))
+        #expect(try attempts(leaf.der, [middle.rootDER], roots: copies) == 16)
+    }
+
+    @Test("A path is verified only if its signatures lead to a root, at each place of a forged one")
+    func forgedPaths() throws {
+        func authority(_ name: String, _ issuer: TestCertificate? = nil) -> TestCertificate {
+            TestCertificate(.init(commonName: name, isAuthority: true), issuer: issuer)
+        }
+        // All without key identifiers, so that by their names each may have issued the one below.
+        let roots = [authority("R"), authority("R")], stranger = authority("R")
+        let good = authority("I", roots[1]), other = authority("I", roots[0])
+        let forged = (0..<8).map { _ in authority("I", stranger) }
+        let leaf = TestCertificate(.init(names: [.dns("a.test")]), issuer: good)
+        func attempts(_ sent: [TestCertificate]) throws -> Int {
+            try self.attempts(leaf.der, sent.map(\.der), roots: roots.map(\.der))
+        }
+        #expect(try attempts(forged) == 0)
+        #expect(try attempts(forged + [other]) == 0)
+        #expect(try attempts(forged + [other, good]) == 1)
+    }
+
+    @Test("An override makes nobody verify with keys that take long, and they hide no good path")
+    func costlyKeys() throws {
+        let costly = (0..<2).map { number in
+            let plan = TestCertificate.Plan(
+                commonName: "I",
+                isAuthority: true,
+                publicKey: costlyKey,
+                serial: [UInt8(number + 1)]
+            )
+            return TestCertificate(plan, issuer: .authority)
+        }
+        let issuer = TestCertificate(.init(commonName: "I", isAuthority: true))
+        for (leaf, isGood) in [
+            (TestCertificate(.init(names: [.dns("a.test")]), issuer: issuer), false),
+            (TestCertificate.leaf("a.test"), true),
+        ] {
+            let server = TestServer(leaf, .init(chain: costly))
+            let context = try TLSContext.testing { $0.insecureOverride = .init { _ in true } }
+            let pair = try Pair(server, context, .name("a.test"))
+            let step = pair.shake()
+            guard !isGood else {
+                #expect(step == .moved(0) && pair.client.facts.acceptedFaults.isEmpty)
+                continue
+            }
+            guard case .certificateRejected(let fault)? = step.error else { throw Unexpected(step) }
+            #expect(!fault.isNamed && fault.reason.contains("too long"))
+        }
     }
 
     /// Authorities that all certify each other: more paths than anyone may walk.
@@ -370,3 +426,14 @@ private func odd(_ change: (inout CertificateProfile) -> Void) -> CertificatePro
     change(&profile)
     return profile
 }
+
+/// An RSA key of 3,072 bits with an exponent of as many, made up, in base64.
+private let costlyKey: String = {
+    func element(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] {
+        [tag, 0x82, UInt8(content.count >> 8), UInt8(content.count & 255)] + content
+    }
+    let number = [UInt8](repeating: 0xFF, count: 383)
+    let key = element(0x30, element(2, [0, 0xFF] + number) + element(2, [0, 0xBF] + number))
+    let rsa: [UInt8] = [0x30, 13, 6, 9, 0x2A, 0x86, 0x48, 0x86, 0xF7, 13, 1, 1, 1, 5, 0]
+    return Data(element(0x30, rsa + element(3, [0] + key))).base64EncodedString()
+}()

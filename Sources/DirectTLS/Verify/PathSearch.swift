@@ -8,11 +8,11 @@ internal import CDirectOpenSSL
 /// and RFC 8446, section 4.4.2 asks clients to cope (RFC 4158 describes path building). The roots, too, may
 /// have several certificates of one key: a limited one, or one that another authority has signed.
 ///
-/// The search is depth-first from the server's certificate. Each path whose top has a trusted issuer is given
-/// to OpenSSL alone with this issuer, and verified like any other: no chain is accepted that OpenSSL would
-/// not accept from a server that sends just these certificates. The first path that can have no better one
-/// ends the search. The server chooses the certificates, so their number, the length of a path, the steps and
-/// the attempts are all limited, and an authority occurs only once in a path.
+/// The search is depth-first from the server's certificate. Each path whose signatures lead to a trusted
+/// issuer is given to OpenSSL alone with this issuer, and verified like any other: no chain is accepted that
+/// OpenSSL would not accept from a server that sends just these certificates. The first path that can have no
+/// better one ends the search. The server chooses the certificates, so their number, the length of a path,
+/// the steps, the signatures and the attempts are all limited, and an authority occurs only once in a path.
 struct PathSearch {
     /// The verification that failed, used for its roots and parameters. Borrowed.
     private let check: OpaquePointer
@@ -22,12 +22,20 @@ struct PathSearch {
     private static let mostCertificates: Int32 = 100
     private static let longestPath = 10
     private var stepsLeft = 256
+    /// What is known of signatures.
+    private var signatures: [Edge: Bool] = [:]
+    private static let mostSignatures = 64
     /// Each attempt costs as many signature checks as the path has certificates.
     private var attemptsLeft = 16
     /// What is known of the best path so far.
     private var best: Verdict
     /// The best path so far; `nil` if it is OpenSSL's own.
     private var found: Found?
+
+    /// A certificate, and another one whose key may have signed it. Both are borrowed.
+    private struct Edge: Hashable {
+        let certificate, issuer: OpaquePointer
+    }
 
     /// What is to be said of a path.
     struct Verdict {
@@ -92,6 +100,7 @@ struct PathSearch {
         guard let top = path.last, attemptsLeft > 0 else { return }
         let trusted = trustedIssuers(of: top)
         for root in trusted where attemptsLeft > 0 && !best.isBest && mayEnd(at: root) {
+            guard isSigned(path, below: root) else { continue }
             attemptsLeft -= 1
             verify(path, below: root, by: judge)
         }
@@ -105,6 +114,27 @@ struct PathSearch {
             extend(&path, by: judge)
             path.removeLast()
         }
+    }
+
+    /// Whether the signatures of a path hold. They are checked from the root down, so that no key is used to
+    /// which no root leads: the server may have made keys up with which each check takes ten milliseconds.
+    private mutating func isSigned(_ path: [OpaquePointer], below root: OpaquePointer) -> Bool {
+        var issuer = root
+        for certificate in path.reversed() {
+            guard isSigned(Edge(certificate: certificate, issuer: issuer)) else { return false }
+            issuer = certificate
+        }
+        return true
+    }
+
+    private mutating func isSigned(_ edge: Edge) -> Bool {
+        if let isSigned = signatures[edge] { return isSigned }
+        guard signatures.count < Self.mostSignatures, let key = X509_get0_pubkey(edge.issuer) else {
+            return false
+        }
+        let isSigned = X509_verify(edge.certificate, key) == 1
+        signatures[edge] = isSigned
+        return isSigned
     }
 
     /// Whether both are the same authority: a path with the same authority twice is a loop, whatever the
@@ -132,8 +162,8 @@ struct PathSearch {
                 && X509_get0_pubkey(trusted).map { X509_verify(trusted, $0) == 1 } ?? false
     }
 
-    /// Returns the trusted certificates that may have issued this one: signatures are checked in attempts
-    /// only, whose number is limited. They are the store's, and borrowed.
+    /// Returns the trusted certificates that may have issued this one, by their names. They are the store's,
+    /// and borrowed.
     private func trustedIssuers(of certificate: OpaquePointer) -> [OpaquePointer] {
         let find = X509_STORE_CTX_get_lookup_certs(check)
         guard let stack = find?(check, X509_get_issuer_name(certificate)) else { return [] }

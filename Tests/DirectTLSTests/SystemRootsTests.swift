@@ -50,6 +50,7 @@ struct SystemRootsTests {
             try find(both, bundles: ["/dev/null"])
                 == SystemRoots(directories: "/one:/two", bundle: "/three")
         )
+        #expect(try find(both).paths == ["/three", "/one", "/two"])
         #expect(try find(["SSL_CERT_FILE": "/three"]) == SystemRoots(bundle: "/three"))
         #expect(try find(["SSL_CERT_DIR": "/one"]) == SystemRoots(directories: "/one"))
     }

@@ -19,7 +19,7 @@ struct AskingClient: Sendable {
             cookieHolder = { [name = cookies?.holderName] in name }
         }
         certificate = configuration.tls.clientIdentity.map(\.name)
-        trust = configuration.tls.nameOfTrust
+        trust = configuration.tls.nameOfTrust(systemRoots: TrustRoots.namedPaths)
         unixSockets = configuration.unixSockets
         self.fields = fields
     }
@@ -62,11 +62,14 @@ extension AskerName {
 extension TLSSettings {
     /// Tells settings by which other servers are believed from all others; `nil` for the usual ones. What is
     /// only stricter (pins, a verifier, lists) does not count.
-    fileprivate var nameOfTrust: String? {
+    ///
+    /// - Parameter systemRoots: The paths of the system's roots, if they are not the usual ones.
+    func nameOfTrust(systemRoots paths: [String]) -> String? {
+        let system = paths.map { "system \(AskerName.file($0))" }
         var parts: [String] = []
         switch roots {
-        case .system: break
-        case .systemAnd(let sources): parts += ["and"] + sources.map(\.name)
+        case .system: parts += system
+        case .systemAnd(let sources): parts += system + ["and"] + sources.map(\.name)
         case .only(let sources): parts += ["only"] + sources.map(\.name)
         }
         if certificateRules != .standard { parts.append("\(certificateRules)") }

@@ -10,7 +10,7 @@ extension ChainJudge {
     /// roots.
     static var ofSystem: ChainJudge? {
         #if canImport(Security)
-        SystemRoots.areNamed ? nil : secTrust
+        SystemRoots.named == nil ? secTrust : nil
         #else
         nil
         #endif

@@ -30,8 +30,13 @@ struct SystemRoots: Hashable, Sendable {
         throw .badSettings("this system's roots were not found; set SSL_CERT_FILE or SSL_CERT_DIR")
     }
 
-    /// Whether the environment names places.
-    static var areNamed: Bool { named(by: environmentVariable) != nil }
+    /// The places that the environment names; `nil` if it names none.
+    static var named: SystemRoots? { named(by: environmentVariable) }
+
+    /// The paths of all places.
+    var paths: [String] {
+        (bundle.map { [$0] } ?? []) + (directories?.split(separator: ":").map(String.init) ?? [])
+    }
 
     private static func named(by environment: (String) -> String?) -> SystemRoots? {
         let named = SystemRoots(

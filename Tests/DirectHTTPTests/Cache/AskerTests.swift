@@ -301,6 +301,20 @@ struct AskerTests {
         }
     }
 
+    @Test("Roots that the environment names are other roots than the system's, where those count")
+    func namedRoots() {
+        func names(_ roots: TrustRoots) -> Set<String?> {
+            var settings = TLSSettings()
+            settings.roots = roots
+            let places = [[], ["/proxy.pem"], ["/proxy.pem", "/certs"], ["proxy.pem"]]
+            return Set(places.map(settings.nameOfTrust))
+        }
+        let own = [CertificateSource.pemFile("/own.pem")]
+        #expect(names(.system).count == 4 && names(.system).contains(nil))
+        #expect(names(.systemAnd(own)).count == 4 && names(.only(own)).count == 1)
+        #expect(names(.system).union(names(.systemAnd(own))).union(names(.only(own))).count == 9)
+    }
+
     @Test("A certificate selects its own responses, and none where it is not shown")
     func certificates() async throws {
         let servers = try ["a.test", "b.test"].map { name in

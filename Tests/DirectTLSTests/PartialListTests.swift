@@ -6,7 +6,7 @@ import Testing
 
 /// Ways in which a revocation list says less than OpenSSL takes it to say.
 enum PartialList: CaseIterable {
-    case delta, someReasons, severalIssuers, noKind, unreadableScope, removal
+    case delta, someReasons, severalIssuers, noKind, unreadableScope, removal, otherIssuer
 
     /// What the error says of it.
     var name: String {
@@ -17,6 +17,7 @@ enum PartialList: CaseIterable {
         case .noKind: "no kind of certificates"
         case .unreadableScope: "issuingDistributionPoint"
         case .removal: "removeFromCRL"
+        case .otherIssuer: "certificateIssuer"
         }
     }
 
@@ -37,6 +38,11 @@ enum PartialList: CaseIterable {
             let entry = try #require(OPENSSL_sk_value(X509_CRL_get_REVOKED(lists[0]), 0))
             let value = UnsafeMutableRawPointer(reason)
             #expect(X509_REVOKED_add1_ext_i2d(OpaquePointer(entry), NID_crl_reason, value, 0, 0) == 1)
+        case .otherIssuer:
+            let entry = try #require(OPENSSL_sk_value(X509_CRL_get_REVOKED(lists[0]), 0))
+            let made = newExtension([0x30, 3, 0x82, 1, 0x78], NID_certificate_issuer)
+            defer { X509_EXTENSION_free(made) }
+            #expect(X509_REVOKED_add_ext(OpaquePointer(entry), made, -1) == 1)
         }
         // What it was read from no longer counts.
         X509_CRL_sort(lists[0])
@@ -50,12 +56,16 @@ enum PartialList: CaseIterable {
     }
 
     private func add(_ der: [UInt8], _ kind: Int32, to list: OpaquePointer) {
+        let made = newExtension(der, kind)
+        defer { X509_EXTENSION_free(made) }
+        #expect(X509_CRL_add_ext(list, made, -1) == 1)
+    }
+
+    private func newExtension(_ der: [UInt8], _ kind: Int32) -> OpaquePointer? {
         let value = ASN1_OCTET_STRING_new()
         defer { ASN1_OCTET_STRING_free(value) }
         ASN1_OCTET_STRING_set(value, der, Int32(der.count))
-        let made = X509_EXTENSION_create_by_NID(nil, kind, 1, value)
-        defer { X509_EXTENSION_free(made) }
-        #expect(X509_CRL_add_ext(list, made, -1) == 1)
+        return X509_EXTENSION_create_by_NID(nil, kind, 1, value)
     }
 }
 

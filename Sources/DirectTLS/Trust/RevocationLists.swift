@@ -4,7 +4,9 @@ internal import CDirectOpenSSL
 ///
 /// OpenSSL takes a delta list for a whole one, and a newer one (RFC 5280, section 5.2.4), and a certificate
 /// that a whole list removes for a good one (section 5.3.1). Of a list of some reasons, or one for
-/// certificates of other issuers, it says that there is no list, also where it revokes the certificate.
+/// certificates of other issuers, it says that there is no list, also where it revokes the certificate. An
+/// entry that names another issuer is to it one of that issuer, and so are those behind it, although that is
+/// for lists of several issuers alone (section 5.3.3).
 func partialList(_ list: OpaquePointer) -> String? {
     if X509_CRL_get_ext_by_NID(list, NID_delta_crl, -1) >= 0 {
         return "it has only the changes to another list (deltaCRLIndicator)"
@@ -20,15 +22,22 @@ func partialList(_ list: OpaquePointer) -> String? {
         return "its scope cannot be read (issuingDistributionPoint)"
     }
     let entries = X509_CRL_get_REVOKED(list)
-    let removes = (0..<max(0, OPENSSL_sk_num(entries))).contains { index in
-        guard let entry = OPENSSL_sk_value(entries, index).map({ OpaquePointer($0) }),
-            let reason = X509_REVOKED_get_ext_d2i(entry, NID_crl_reason, nil, nil)
-        else { return false }
-        let number = reason.assumingMemoryBound(to: ASN1_ENUMERATED.self)
-        defer { ASN1_ENUMERATED_free(number) }
-        return ASN1_ENUMERATED_get(number) == Int(CRL_REASON_REMOVE_FROM_CRL)
+    for index in 0..<max(0, OPENSSL_sk_num(entries)) {
+        guard let entry = OPENSSL_sk_value(entries, index).map({ OpaquePointer($0) }) else { continue }
+        if X509_REVOKED_get_ext_by_NID(entry, NID_certificate_issuer, -1) >= 0 {
+            return "it has entries of another issuer (certificateIssuer)"
+        }
+        if removes(entry) { return "it removes a certificate from another list (removeFromCRL)" }
     }
-    return removes ? "it removes a certificate from another list (removeFromCRL)" : nil
+    return nil
+}
+
+/// Whether an entry takes a certificate out of a list.
+private func removes(_ entry: OpaquePointer) -> Bool {
+    guard let reason = X509_REVOKED_get_ext_d2i(entry, NID_crl_reason, nil, nil) else { return false }
+    let number = reason.assumingMemoryBound(to: ASN1_ENUMERATED.self)
+    defer { ASN1_ENUMERATED_free(number) }
+    return ASN1_ENUMERATED_get(number) == Int(CRL_REASON_REMOVE_FROM_CRL)
 }
 
 /// Lists of revoked certificates (RFC 5280, section 5) that a server's chain is checked against.

@@ -16,7 +16,8 @@ extension HTTPClient.Request {
     /// A file of roots becomes `--cacert` and `--proxy-cacert`, and files of a client certificate `--cert`
     /// and `--key`. Other roots, a client certificate in memory, the passphrase of a key, and demands for
     /// which curl has no option are named in front of the command, in arguments of the shell's `:`, as
-    /// missing.
+    /// missing. Not named is what curl does by itself: it takes the common name of a certificate that has no
+    /// names.
     ///
     /// A network interceptor sees requests with all fields. For a request before it is sent,
     /// ``HTTPClient/curlCommand(for:redacting:)`` adds what the client adds.

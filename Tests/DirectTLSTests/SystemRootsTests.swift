@@ -62,6 +62,8 @@ struct SystemRootsTests {
             #expect(both == SystemRoots(bundle: "/dev/null"))
             let found = try find(directories: ["/no/such", path], bundles: ["/no/such"])
             #expect(found == SystemRoots(directories: path))
+            let empty = "\(path)/00000000.0"
+            #expect(try find(directories: [path], bundles: [empty]) == SystemRoots(directories: path))
         }
     }
 
@@ -205,13 +207,30 @@ struct SystemRootsTests {
         }
     }
 
+    @Test("A bundle beside directories that is missing, or has a fault, hides none of their roots")
+    func brokenBundleBesideDirectories() throws {
+        let root = TestCertificate.authority,
+            other = TestCertificate(.init(commonName: "O", isAuthority: true))
+        try directory(links: 0) { path in
+            let bundle = "\(path)/bundle.pem"
+            func read() throws -> RootIndex { try SystemRoots(directories: path, bundle: bundle).read() }
+            #expect(throws: TLSError.self) { try read() }
+            try Data(root.pem).write(to: URL(filePath: "\(path)/0000000a.0"))
+            for text in [nil, [], Array("text".utf8), other.pem.dropLast(30)] as [[UInt8]?] {
+                if let text { try Data(text).write(to: URL(filePath: bundle)) }
+                let index = try read()
+                #expect(index.roots(named: X509_get_subject_name(root.x509)).count == 1 && index.lacksRoots)
+            }
+        }
+    }
+
     @Test("What is no root, or cannot be read, in a directory hides none of the others")
     func oddFiles() throws {
         let files = FileManager.default
         func certificate(_ base64: String) -> Data {
             Data("-----BEGIN CERTIFICATE-----\n\(base64)\n-----END CERTIFICATE-----\n".utf8)
         }
-        for odd in 0..<6 {
+        for odd in 0..<7 {
             try directory(links: 0) { path in
                 try Data(TestCertificate.authority.pem).write(to: URL(filePath: "\(path)/0000000a.0"))
                 let other = "\(path)/0000000b.0"
@@ -223,6 +242,8 @@ struct SystemRootsTests {
                 case 3: try certificate("AAAA").write(to: URL(filePath: other))
                 // Of a length that only BER has.
                 case 4: try certificate("MIAwAwIBAQAA").write(to: URL(filePath: other))
+                // It has no writer.
+                case 5: try #require(mkfifo(other, 0o600) == 0)
                 default: try Data(TestCertificate.authority.pem.dropLast(40)).write(to: URL(filePath: other))
                 }
                 let store = try TrustStore.make([try SystemRoots(directories: path).read()])

@@ -1,3 +1,4 @@
+import CDirectOpenSSL
 import Foundation
 import TLSFixtures
 import Testing
@@ -28,6 +29,17 @@ struct UnfinishedRootsTests {
             #expect(!next.lacksRoots)
             try files.removeItem(at: file)
             #expect(!index.isOutdated)
+        }
+        let broken = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"
+        for fault in [Array(broken.utf8), Array(other.pem.prefix(300)), Array(other.pem.prefix(10))] {
+            // The roots in front of a fault count.
+            let third = TestCertificate(.init(commonName: "Third", isAuthority: true))
+            try Data(third.pem + fault).write(to: file)
+            let index = try SystemRoots(directories: folder.path).read()
+            #expect(index.roots(named: X509_get_subject_name(third.x509)).count == 1)
+            #expect(index.lacksRoots && !index.isOutdated)
+            try Data(third.pem + other.pem).write(to: file)
+            #expect(index.isOutdated)
         }
     }
 }

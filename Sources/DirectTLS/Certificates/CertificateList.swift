@@ -3,11 +3,18 @@ internal import CDirectOpenSSL
 /// Certificates parsed from bytes that the user provided, freed with this object.
 final class CertificateList {
     private let items: [OpaquePointer]
+    /// What is wrong behind them; `nil` if these are all.
+    let fault: String?
 
     /// Parses the certificates. An error names their role.
     @inline(never)
     init(pem bytes: [UInt8], as role: String = "certificates") throws(TLSError) {
-        items = try PEMItem.certificate.all(in: bytes, as: role)
+        (items, fault) = (try PEMItem.certificate.all(in: bytes, as: role), nil)
+    }
+
+    /// Parses the certificates in front of the first that cannot be read.
+    init(beginningOf bytes: [UInt8]) {
+        (items, fault) = PEMItem.certificate.beginning(of: bytes)
     }
 
     /// Parses one certificate in DER.
@@ -20,7 +27,7 @@ final class CertificateList {
         guard let certificate else {
             throw .badSettings("certificate in DER form: \(ErrorQueue.drainedReason())")
         }
-        items = [certificate]
+        (items, fault) = ([certificate], nil)
     }
 
     /// The certificates. Borrowed.

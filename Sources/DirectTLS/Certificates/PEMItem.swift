@@ -52,24 +52,25 @@ struct PEMItem: Sendable {
     ///
     /// - Throws: If there is none, or a further one cannot be read.
     func all(in bytes: [UInt8], as role: String) throws(TLSError) -> [OpaquePointer] {
+        let (items, fault) = beginning(of: bytes)
+        guard let fault else { return items }
+        for item in items { free(item) }
+        throw .badSettings("\(role): \(fault)")
+    }
+
+    /// Returns the items in front of the first that cannot be read, which the caller owns, and what is wrong
+    /// there; `nil` if these are all.
+    func beginning(of bytes: [UInt8]) -> (items: [OpaquePointer], fault: String?) {
         var items: [OpaquePointer] = []
         forEach(in: bytes) { item in
             items.append(item)
             return true
         }
         let code = ErrorQueue.drain()
-        guard !Self.isCut(bytes) else {
-            for item in items { free(item) }
-            throw .badSettings("\(role): PEM text that ends within a line of dashes")
-        }
-        guard !items.isEmpty else { throw .badSettings("\(role): no \(name) in PEM text") }
-        guard ERR_GET_REASON(code) == PEM_R_NO_START_LINE else {
-            for item in items { free(item) }
-            throw .badSettings(
-                "\(role): \(name) \(items.count + 1) in PEM text: \(ErrorQueue.reason(of: code))"
-            )
-        }
-        return items
+        if Self.isCut(bytes) { return (items, "PEM text that ends within a line of dashes") }
+        if items.isEmpty { return (items, "no \(name) in PEM text") }
+        if ERR_GET_REASON(code) == PEM_R_NO_START_LINE { return (items, nil) }
+        return (items, "\(name) \(items.count + 1) in PEM text: \(ErrorQueue.reason(of: code))")
     }
 }
 

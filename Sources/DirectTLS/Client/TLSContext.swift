@@ -61,10 +61,10 @@ package final class TLSContext: @unchecked Sendable {
         SSL_CTX_free(raw)
     }
 
-    /// Whether files of the system's roots had none, as while they are written.
+    /// Whether files of the system's roots had a fault, as while they are written.
     package var lacksRoots: Bool { indexes.contains(where: \.lacksRoots) }
 
-    /// Whether such a file has one now. Must not be called on an event loop.
+    /// Whether such a file is another one now. Must not be called on an event loop.
     package var isOutdated: Bool { indexes.contains(where: \.isOutdated) }
 
     private var indexes: [RootIndex] { TrustStore.indexes(of: SSL_CTX_get_cert_store(raw)) }

@@ -17,6 +17,8 @@ struct RootFile {
     let path: String
     /// The contents of the file, for errors.
     var kind = "roots"
+    /// Whether it counts only if it is a regular file: a pipe in a directory is none of its roots.
+    var isRegular = false
     /// The file in words, for errors.
     var role: String { "\(kind) from \(path)" }
 
@@ -39,6 +41,10 @@ struct RootFile {
         let (file, code) = Self.retrying { open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) }
         guard file != -1 else { throw FileFault(code: code) }
         defer { close(file) }
+        var status = stat()
+        guard !isRegular || fstat(file, &status) == 0 && status.st_mode & S_IFMT == S_IFREG else {
+            throw FileFault(code: EINVAL)
+        }
         let end = Instant.now.advanced(byNanoseconds: 300_000_000_000)
         var bytes: [UInt8] = []
         while true {

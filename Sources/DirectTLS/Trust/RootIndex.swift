@@ -10,8 +10,8 @@ final class RootIndex: @unchecked Sendable {
     private typealias Table = [UInt64: [Root]]
 
     private let roots: Locked<Table>
-    /// Files in which there was no root.
-    private let rootless: [CertificateFile]
+    /// Files that could not be read to their end.
+    private let unfinished: [CertificateFile]
 
     private enum Root {
         /// In DER.
@@ -32,35 +32,35 @@ final class RootIndex: @unchecked Sendable {
                 }
             try Self.add(list, to: &all)
         }
-        (roots, rootless) = (Locked(all), [])
+        (roots, unfinished) = (Locked(all), [])
     }
 
     /// Indexes the system's roots.
     ///
     /// - Parameters:
-    ///   - files: Files of a directory, of which any may have no root: it is none of the others' concern.
-    ///   - bundle: A text in PEM that has to have roots.
+    ///   - files: Files of which any may have a fault: it is none of the others' concern, nor of the roots in
+    ///     front of it.
+    ///   - bundle: A text in PEM that has to have roots and no fault.
     init(files: [CertificateFile] = [], bundle: [UInt8]?, of role: String) throws(TLSError) {
         var all: Table = [:]
-        rootless = files.filter { file in
-            guard let text = file.text, let _ = try? Self.add(text, of: role, to: &all) else { return true }
-            return false
+        unfinished = files.filter { !Self.add($0, to: &all) }
+        if let bundle, !Self.add(blocksOf: bundle, to: &all) {
+            // OpenSSL says what it is, or what is wrong with it.
+            try Self.add(CertificateList(pem: bundle, as: role), to: &all)
         }
-        if let bundle { try Self.add(bundle, of: role, to: &all) }
         roots = Locked(all)
     }
 
     /// Whether there is no root at all.
     var isEmpty: Bool { roots.withLock { $0.isEmpty } }
 
-    /// Whether there were files without a root.
-    var lacksRoots: Bool { !rootless.isEmpty }
+    /// Whether there were files with a fault, whose roots may be missing.
+    var lacksRoots: Bool { !unfinished.isEmpty }
 
-    /// Whether one of the files without a root is another one now: it was being written when it was read.
-    /// This reads these files.
+    /// Whether one of these files is another one now: it was being written when it was read. This reads them.
     var isOutdated: Bool {
-        rootless.contains { file in
-            (try? RootFile(path: file.path).contents()).map { $0 != file.text } ?? false
+        unfinished.contains { file in
+            (try? RootFile(path: file.path, isRegular: true).contents()).map { $0 != file.text } ?? false
         }
     }
 
@@ -75,15 +75,23 @@ final class RootIndex: @unchecked Sendable {
         }
     }
 
-    /// Adds the certificates of a text in PEM: all or none.
-    private static func add(_ text: [UInt8], of role: String, to all: inout Table) throws(TLSError) {
+    /// Adds the certificates of a file that stand in front of the first fault, as OpenSSL does.
+    ///
+    /// - Returns: Whether there is none.
+    private static func add(_ file: CertificateFile, to all: inout Table) -> Bool {
+        guard let text = file.text else { return false }
+        if add(blocksOf: text, to: &all) { return true }
+        let list = CertificateList(beginningOf: text)
+        return (try? add(list, to: &all)) != nil && list.fault == nil
+    }
+
+    /// Adds the certificates of a text in PEM, if it is one as nearly all are. Otherwise it adds none.
+    private static func add(blocksOf text: [UInt8], to all: inout Table) -> Bool {
         let blocks = PEMBlocks.certificates(in: text) ?? []
         let keys = blocks.compactMap(key(ofCertificate:))
-        guard !blocks.isEmpty, keys.count == blocks.count else {
-            // OpenSSL says what it is, or what is wrong with it.
-            return try add(CertificateList(pem: text, as: role), to: &all)
-        }
+        guard !blocks.isEmpty, keys.count == blocks.count else { return false }
         for (key, der) in zip(keys, blocks) { all[key, default: []].append(.unread(der)) }
+        return true
     }
 
     /// Returns the roots of this subject. Valid for as long as the index. Those for which there is no memory

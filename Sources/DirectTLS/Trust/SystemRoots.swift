@@ -21,7 +21,7 @@ struct SystemRoots: Hashable, Sendable {
         bundles: [String] = knownBundles
     ) throws(TLSError) -> SystemRoots {
         if let named = named(by: environment) { return named }
-        if let bundle = bundles.first(where: { access($0, R_OK) == 0 }) {
+        if let bundle = bundles.first(where: { access($0, R_OK) == 0 && !isEmptyFile($0) }) {
             return SystemRoots(bundle: bundle)
         }
         for directory in directories where try !hashedFiles(in: directory).isEmpty {
@@ -48,21 +48,28 @@ struct SystemRoots: Hashable, Sendable {
 
     /// Reads all roots.
     func read() throws(TLSError) -> RootIndex {
+        guard let directories else { return try index(ofBundle: bundle ?? "") }
         var files: [CertificateFile] = []
-        if let directories {
-            for path in directories.split(separator: ":").map(String.init) {
-                files += try hashedFiles(in: path).map(CertificateFile.init(reading:))
+        for path in directories.split(separator: ":").map(String.init) {
+            for file in try hashedFiles(in: path) {
+                files.append(try CertificateFile(reading: RootFile(path: file, isRegular: true)))
             }
         }
-        let text = try bundle.map { path throws(TLSError) in try RootFile(path: path).bytes() }
-        let index = try RootIndex(files: files, bundle: text, of: "roots from \(bundle ?? directories ?? "")")
+        // Beside directories it hides nothing either.
+        if let bundle { files.append(try CertificateFile(reading: RootFile(path: bundle))) }
+        let index = try RootIndex(files: files, bundle: nil, of: "roots")
         // Otherwise every certificate would have an unknown issuer, without a reason.
         guard !index.isEmpty else {
             throw .badSettings(
-                "\(directories ?? "") has no roots: it cannot be read, or no links are named by hash"
+                "\(paths.joined(separator: ", ")) has no roots: it cannot be read, or no links are named by hash"
             )
         }
         return index
+    }
+
+    private func index(ofBundle path: String) throws(TLSError) -> RootIndex {
+        let file = RootFile(path: path)
+        return try RootIndex(bundle: file.bytes(), of: file.role)
     }
 
     /// Returns one index for all contexts that trust the system.
@@ -105,7 +112,7 @@ private final class SharedIndex: Sendable {
     }
 }
 
-/// A file of a directory of roots.
+/// A file of roots that may have faults.
 struct CertificateFile {
     let path: String
     /// The text; `nil` if it cannot be read.
@@ -113,15 +120,21 @@ struct CertificateFile {
 
     /// Reads the file. A lack of descriptors is an error: it passes, and an index would be kept without the
     /// root. Any other fault is the file's own.
-    init(reading path: String) throws(TLSError) {
-        self.path = path
+    init(reading file: RootFile) throws(TLSError) {
+        path = file.path
         do throws(FileFault) {
-            text = try RootFile(path: path).contents()
+            text = try file.contents()
         } catch {
-            guard !error.isShortage else { throw error.error(of: "roots from \(path)") }
+            guard !error.isShortage else { throw error.error(of: file.role) }
             text = nil
         }
     }
+}
+
+/// Whether there is nothing in a file, as while the system's certificates are installed.
+private func isEmptyFile(_ path: String) -> Bool {
+    var status = stat()
+    return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && status.st_size == 0
 }
 
 /// Returns the files of a directory that are named by the hash of a subject (`c_rehash`). A directory that

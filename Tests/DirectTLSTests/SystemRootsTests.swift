@@ -224,6 +224,33 @@ struct SystemRootsTests {
         }
     }
 
+    @Test("A subject of several attributes in one place is the same in whatever order they are")
+    func severalAttributes() throws {
+        // A set is ordered by its bytes, of which the first is the kind of string.
+        func element(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] { [tag, UInt8(content.count)] + content }
+        func name(_ kinds: (UInt8, UInt8)) throws -> OpaquePointer {
+            let first = element(0x30, element(6, [0x55, 4, 3]) + element(kinds.0, Array("a".utf8)))
+            let second = element(0x30, element(6, [0x55, 4, 3]) + element(kinds.1, Array("b".utf8)))
+            let set = kinds.0 <= kinds.1 ? first + second : second + first
+            let der = element(0x30, element(0x31, set))
+            return try der.withUnsafeBufferPointer { bytes in
+                var cursor = bytes.baseAddress
+                return try #require(d2i_X509_NAME(nil, &cursor, bytes.count))
+            }
+        }
+        let (utf8, printable): (UInt8, UInt8) = (12, 19)
+        let one = try name((utf8, utf8)), other = try name((printable, utf8))
+        defer {
+            X509_NAME_free(one)
+            X509_NAME_free(other)
+        }
+        try #require(X509_NAME_cmp(one, other) == 0)
+        let root = TestCertificate(.init(isAuthority: true))
+        X509_set_subject_name(root.x509, one)
+        X509_sign(root.x509, root.key, EVP_sha256())
+        #expect(try index(of: root.pem).roots(named: other).count == 1)
+    }
+
     @Test("What is no root, or cannot be read, in a directory hides none of the others")
     func oddFiles() throws {
         let files = FileManager.default

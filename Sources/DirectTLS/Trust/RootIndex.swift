@@ -156,23 +156,30 @@ final class RootIndex: @unchecked Sendable {
 
     /// Element by element, since a system's roots have more than a thousand.
     private static func key(of name: DERElement) -> UInt64 {
-        // FNV-1a.
-        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+        var key = emptyHash
         var sets = name.content
         while let set = DERElement(from: &sets) {
+            // The members of a set are ordered by their bytes, so by their spelling.
+            var sum: UInt64 = 0
             var pairs = set.content
             while let pair = DERElement(from: &pairs) {
                 var parts = pair.content
                 // The kind of the attribute, and its text.
                 guard DERElement(from: &parts) != nil, let text = DERElement(from: &parts) else { continue }
-                add(text, to: &hash)
+                sum &+= hash(of: text)
             }
+            key = (key ^ sum) &* hashFactor
         }
-        return hash
+        return key
     }
 
-    /// Adds the characters of a string that are ASCII, apart from spaces.
-    private static func add(_ string: DERElement, to hash: inout UInt64) {
+    // FNV-1a.
+    private static let emptyHash: UInt64 = 0xCBF2_9CE4_8422_2325
+    private static let hashFactor: UInt64 = 0x100_0000_01B3
+
+    /// Returns a hash of the characters of a string that are ASCII, apart from spaces.
+    private static func hash(of string: DERElement) -> UInt64 {
+        var hash = emptyHash
         let text = string.content
         // BMPString and UniversalString have characters of two and four bytes.
         let width = string.tag == 0x1E ? 2 : string.tag == 0x1C ? 4 : 1
@@ -182,8 +189,9 @@ final class RootIndex: @unchecked Sendable {
                 width == 1 || text[(place - width + 1)..<place].allSatisfy({ $0 == 0 })
             else { continue }
             let isCapital = (0x41...0x5A).contains(byte)
-            hash = (hash ^ UInt64(isCapital ? byte | 0x20 : byte)) &* 0x100_0000_01B3
+            hash = (hash ^ UInt64(isCapital ? byte | 0x20 : byte)) &* hashFactor
         }
+        return hash
     }
 }
 

@@ -209,6 +209,73 @@ struct CookieTests {
     }
 
     @Test(
+        "New cookies in the places of expired ones are stored in any order, also behind others",
+        arguments: [
+            ["csrf", "sid", "refresh"], ["sid", "csrf", "refresh"], ["sid", "refresh", "csrf"],
+        ],
+        [true, false]
+    )
+    func expiredLogin(_ names: [String], isKnown: Bool) async throws {
+        let server = try FixtureServer.start { request in
+            guard request.path == "/login" else { return .text(request.headers["cookie"] ?? "none") }
+            return names.reduce(.text("in")) { $0.adding("Set-Cookie", value: "\($1)=new; Path=/") }
+        }
+        let storage = try #require(configuration.httpCookieStorage)
+        let client = HTTPClient { $0.useCookies(of: storage) }
+        let end = Date(timeIntervalSinceNow: 0.1)
+        for (name, expiry) in [("csrf", Date.distantFuture), ("sid", end), ("refresh", end)] {
+            let properties: [HTTPCookiePropertyKey: Any] = [
+                .name: name, .value: "old", .domain: server.address, .path: "/", .expires: expiry,
+            ]
+            storage.setCookie(try #require(HTTPCookie(properties: properties)))
+        }
+        if isKnown { #expect(try await text(client, server.url()).contains("csrf=old")) }
+        while Date() <= end { await Task.yield() }
+        #expect(try await text(client, server.url("/login")) == "in")
+        #expect(storage.cookies?.map(\.value) == ["new", "new", "new"])
+        let sent = try await text(client, server.url()).components(separatedBy: "; ")
+        #expect(Set(sent) == ["csrf=new", "sid=new", "refresh=new"])
+    }
+
+    @Test(
+        "A cookie that Foundation stores with a dot before a single label or an address is its host's own",
+        arguments: ["localhost", "127.0.0.1"]
+    )
+    func dotBeforeHost(_ host: String) async throws {
+        let storage = try #require(configuration.httpCookieStorage)
+        let client = HTTPClient {
+            $0.useCookies(of: storage)
+            $0.transport = { request in
+                let headers: HTTPHeaders =
+                    switch try request.url.path {
+                    case "/login": ["Set-Cookie": "sid=new; Path=/"]
+                    case "/logout": ["Set-Cookie": "sid=; Path=/; Max-Age=0"]
+                    default: [:]
+                    }
+                let body = Array((request.headers["Cookie"] ?? "none").utf8)
+                return try .init(to: request, .ok, headers: headers, body: body)
+            }
+        }
+        func store() throws {
+            let properties: [HTTPCookiePropertyKey: Any] = [
+                .name: "sid", .value: "old", .domain: ".\(host)", .path: "/",
+            ]
+            storage.setCookie(try #require(HTTPCookie(properties: properties)))
+        }
+        let url = "http://\(host)"
+        try store()
+        #expect(try await client.get(url).text == "sid=old")
+        _ = try await client.get(url + "/login")
+        #expect(storage.cookies?.map { $0.domain + $0.value } == ["\(host)new"])
+        #expect(try await client.get(url).text == "sid=new")
+        // The older of two is not left behind by a logout.
+        try store()
+        _ = try await client.get(url + "/logout")
+        #expect(storage.cookies?.isEmpty == true)
+        #expect(try await client.get(url).text == "none")
+    }
+
+    @Test(
         "A call with the cookies of a storage, which may be writing its file, is on no thread of Swift's own"
     )
     func threads() async throws {
@@ -251,7 +318,7 @@ struct CookieTests {
         let stored = before.compactMap { HTTPCookie($0) }
         let changes = PendingCookie.changes(from: before, to: after, in: stored)
         #expect(changes.map(\.after) == [after[0], after[2], nil])
-        #expect(changes.map(\.before) == [stored[0], nil, stored[1]])
+        #expect(changes.map(\.before) == [[stored[0]], [], [stored[1]]])
     }
 
     @Test(

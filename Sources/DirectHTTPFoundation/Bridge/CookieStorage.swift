@@ -23,14 +23,16 @@ extension HTTPClient.Configuration {
 extension Cookie {
     /// Converts a cookie of Foundation's; `nil` if it is one that no server may set.
     public init?(_ cookie: HTTPCookie) {
-        let coversSubdomains = cookie.domain.hasPrefix(".")
-        let domain = coversSubdomains ? String(cookie.domain.dropFirst()) : cookie.domain
+        let domain = cookie.domain.hasPrefix(".") ? String(cookie.domain.dropFirst()) : cookie.domain
         guard let host = try? DirectHTTP.HTTPHost(domain) else { return nil }
+        // The dot before an address or a single label, as `localhost`, is Foundation's: such a cookie is its
+        // host's own (RFC 6265, section 5.3, step 5).
+        let isName = host.name.map { "\($0)".contains(".") } ?? false
         try? self.init(
             cookie.name,
             cookie.value,
             for: host,
-            coversSubdomains: coversSubdomains,
+            coversSubdomains: isName && domain != cookie.domain,
             path: cookie.path,
             expiry: cookie.expiresDate.map { UnixTime(seconds: Int64(clamping: $0)) },
             isSecure: cookie.isSecure,
@@ -92,23 +94,45 @@ final class FoundationCookies: BlockingCookieStore, CookieStoreOfHolder, CustomR
 }
 
 /// The cookies of a storage in a jar, which finds those for a request without a look at all others.
-private final class StorageCopy: @unchecked Sendable {
-    fileprivate struct State {
+private final class StorageCopy: Sendable {
+    private struct State {
         /// The cookies of the storage when the jar was filled.
         var stored: [HTTPCookie] = []
-        var jar = State.emptyJar
-        /// The changes of the jar that are being repeated in the storage. That may take long, because the
-        /// storage writes a file at each call. Readers wait for it: the program may have logged a user out.
-        var pending: [PendingCookie] = []
-
-        /// A jar without a limit for each site: a storage has none, and what a jar removes to make room, the
+        /// Without a limit for each site: a storage has none, and what a jar removes to make room, the
         /// program would miss in its storage.
-        static var emptyJar: CookieJar { CookieJar(perSite: .max) }
+        var jar = CookieJar(perSite: .max)
+
+        /// Fills the jar if the storage has other cookies than before.
+        ///
+        /// `HTTPCookie` is immutable, and FoundationNetworking returns the same objects until a cookie is
+        /// set or deleted: so a thousand comparisons of pointers tell what
+        /// `NSHTTPCookieManagerCookiesChanged` would. On Linux that notification is declared and never posted
+        /// (swift-corelibs-foundation, HTTPCookieStorage.swift).
+        mutating func update(from storage: HTTPCookieStorage) {
+            let now = storage.cookies ?? []
+            guard !now.elementsEqual(stored, by: { $0 === $1 || $0 == $1 }) else { return }
+            fill(from: now)
+        }
+
+        /// Fills the jar, the oldest cookie first (RFC 6265, section 5.4): the storage has no order of its
+        /// own, and takes a cookie with another value for a new one.
+        mutating func fill(from cookies: [HTTPCookie]) {
+            stored = cookies
+            let former = jar.cookies.map(CookiePlace.init)
+            let places = Dictionary(zip(former, former.indices)) { first, _ in first }
+            let known = cookies.compactMap { cookie in
+                Cookie(cookie).map { ($0, place: places[CookiePlace($0)] ?? .max, created: cookie.created) }
+            }
+            jar = CookieJar(perSite: .max)
+            for (cookie, _, _) in known.sorted(by: { ($0.place, $0.created) < ($1.place, $1.created) }) {
+                jar.add(cookie)
+            }
+        }
     }
 
+    /// Held from a change of the jar until it has been repeated in the storage, which writes a file at each
+    /// call. Readers wait for it, on threads that may block.
     private let state = Locked(State())
-    /// Held from a change of the jar until it has been repeated in the storage.
-    private let writing = Locked(())
 
     /// Returns the jar, filled anew if the storage has changed.
     func jar(of storage: HTTPCookieStorage) -> CookieJar {
@@ -120,63 +144,14 @@ private final class StorageCopy: @unchecked Sendable {
 
     /// Makes a change in the jar and repeats it in the storage.
     func change(_ storage: HTTPCookieStorage, by change: (CookieJar) -> Void) {
-        writing.withLock { _ in
-            let pending = state.withLock { state in
-                state.update(from: storage)
-                let before = state.jar.cookies
-                change(state.jar)
-                state.pending = PendingCookie.changes(from: before, to: state.jar.cookies, in: state.stored)
-                return state.pending
-            }
-            guard !pending.isEmpty else { return }
-            for change in pending where change.isDue(in: storage.cookies ?? []) {
-                if let cookie = change.after {
-                    HTTPCookie(cookie).map(storage.setCookie)
-                } else {
-                    change.before.map(storage.deleteCookie)
-                }
-            }
-            state.withLock { state in
-                state.pending = []
-                // The storage decides what it keeps.
-                state.fill(from: storage.cookies ?? [])
-            }
-        }
-    }
-}
-
-extension StorageCopy.State {
-    /// Fills the jar if the storage has other cookies than before.
-    ///
-    /// `HTTPCookie` is immutable, and FoundationNetworking returns the same objects until a cookie is set or
-    /// deleted: so a thousand comparisons of pointers tell what `NSHTTPCookieManagerCookiesChanged` would. On
-    /// Linux that notification is declared and never posted (swift-corelibs-foundation,
-    /// HTTPCookieStorage.swift).
-    fileprivate mutating func update(from storage: HTTPCookieStorage) {
-        let now = storage.cookies ?? []
-        guard !now.elementsEqual(stored, by: { $0 === $1 || $0 == $1 }) else { return }
-        fill(from: now)
-    }
-
-    /// Fills the jar, the oldest cookie first (RFC 6265, section 5.4): the storage has no order of its own,
-    /// and takes a cookie with another value for a new one.
-    fileprivate mutating func fill(from cookies: [HTTPCookie]) {
-        stored = cookies
-        let former = jar.cookies.map(CookiePlace.init)
-        let places = Dictionary(zip(former, former.indices)) { first, _ in first }
-        let known = cookies.compactMap { cookie in
-            Cookie(cookie).map { ($0, place: places[CookiePlace($0)] ?? .max, created: cookie.created) }
-        }
-        jar = Self.emptyJar
-        for (cookie, _, _) in known.sorted(by: { ($0.place, $0.created) < ($1.place, $1.created) }) {
-            jar.add(cookie)
-        }
-        for change in pending where change.isDue(in: cookies) {
-            if let cookie = change.after {
-                jar.add(cookie)
-            } else {
-                jar.removeAll { CookiePlace($0) == change.place }
-            }
+        state.withLock { state in
+            state.update(from: storage)
+            let before = state.jar.cookies
+            change(state.jar)
+            let changes = PendingCookie.changes(from: before, to: state.jar.cookies, in: state.stored)
+            for change in changes { change.apply(to: storage) }
+            // The storage decides what it keeps.
+            if !changes.isEmpty { state.fill(from: storage.cookies ?? []) }
         }
     }
 }
@@ -186,14 +161,14 @@ extension StorageCopy.State {
 /// A cookie that takes another one's place is only set, which replaces that: the storage writes a file at
 /// each call, and a program that is killed between two would have lost a login.
 struct PendingCookie {
-    fileprivate let place: CookiePlace
-    /// What the storage had there when the jar was changed: also one that has expired, which no jar has.
-    let before: HTTPCookie?
+    private let place: CookiePlace
+    /// What the storage had there when the jar was changed: two, if it writes the host in two ways.
+    let before: [HTTPCookie]
     let after: Cookie?
 
     private init(_ cookie: Cookie, after: Cookie?, in stored: [HTTPCookie]) {
         place = CookiePlace(cookie)
-        before = place.cookie(in: stored)
+        before = place.cookies(in: stored)
         self.after = after
     }
 
@@ -212,22 +187,34 @@ struct PendingCookie {
             .map { PendingCookie($0, after: nil, in: stored) }
     }
 
-    /// Whether the storage still has the former cookie. If it has another one, or none any more, the program
-    /// has changed it meanwhile, and its change counts.
-    fileprivate func isDue(in cookies: [HTTPCookie]) -> Bool { place.cookie(in: cookies) == before }
+    /// Repeats the change, unless the storage no longer has what it had: then the program has changed it
+    /// meanwhile, and its change counts.
+    fileprivate func apply(to storage: HTTPCookieStorage) {
+        let found = place.cookies(in: storage.cookies ?? [])
+        // Not before the storage was asked. An expired cookie is no cookie: it may be there still, and
+        // Foundation removes all of them where it sets another one.
+        let now = Date()
+        let living = { (cookies: [HTTPCookie]) in
+            Set(cookies.filter { $0.expiresDate.map { $0 > now } ?? true })
+        }
+        guard living(found) == living(before) else { return }
+        let renewed = after.flatMap { HTTPCookie($0) }
+        if let renewed { storage.setCookie(renewed) }
+        for old in before where old.domain != renewed?.domain { storage.deleteCookie(old) }
+    }
 }
 
 /// The values by which a cookie replaces another one (RFC 6265, section 5.3).
-fileprivate struct CookiePlace: Hashable {
+private struct CookiePlace: Hashable {
     let name, host, path: String
 
     init(_ cookie: Cookie) {
         (name, host, path) = (cookie.name, "\(cookie.coversSubdomains)\(cookie.host)", cookie.path)
     }
 
-    /// The cookie of a storage at this place.
-    func cookie(in cookies: [HTTPCookie]) -> HTTPCookie? {
-        cookies.first { $0.name == name && Cookie($0).map(CookiePlace.init) == self }
+    /// The cookies of a storage at this place.
+    func cookies(in cookies: [HTTPCookie]) -> [HTTPCookie] {
+        cookies.filter { $0.name == name && Cookie($0).map(CookiePlace.init) == self }
     }
 }
 

@@ -14,9 +14,11 @@ public struct Data: Hashable, Sendable, RandomAccessCollection {
     public func copyBytes(to pointer: UnsafeMutablePointer<UInt8>, from range: Range<Int>) { fatalError() }
 }
 
-public struct Date: Hashable, Sendable {
+public struct Date: Hashable, Comparable, Sendable {
+    public init() { fatalError() }
     public init(timeIntervalSince1970: TimeInterval) { fatalError() }
     public var timeIntervalSince1970: TimeInterval { fatalError() }
+    public static func < (left: Date, right: Date) -> Bool { fatalError() }
 }
 
 public struct Locale: Hashable, Sendable {

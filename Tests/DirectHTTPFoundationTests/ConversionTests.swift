@@ -25,6 +25,22 @@ struct ConversionTests {
         #expect(back.httpMethod == "PUT")
         #expect(back.httpBody == original.httpBody)
         #expect(back.value(forHTTPHeaderField: "X-One") == "1")
+        #expect(!back.httpShouldHandleCookies)
+    }
+
+    @Test(
+        "What is escaped in a URL stays as it is where Foundation needs another character to be escaped",
+        arguments: [
+            ("http://a.test/?f[name]=J%C3%BCrgen", "http://a.test/?f%5Bname%5D=J%C3%BCrgen"),
+            ("http://a.test/?sig=a%2Fb%3D&t=100%", "http://a.test/?sig=a%2Fb%3D&t=100%25"),
+            ("http://a.test/a|b%7C?{x}^=%26#%23[1]#", "http://a.test/a%7Cb%7C?%7Bx%7D%5E=%26#%23%5B1%5D%23"),
+            ("http://[::1]:81/%26[?[%26]", "http://[::1]:81/%26%5B?%5B%26%5D"),
+            ("http://a.test/%2F%zz%2?n=%26%", "http://a.test/%2F%25zz%252?n=%26%25"),
+            ("http://a.test/it's?(%27)", "http://a.test/it's?(%27)"),
+        ]
+    )
+    func escapes(_ text: String, _ shown: String) throws {
+        #expect(URL(try HTTPURL(text))?.absoluteString == shown)
     }
 
     @Test("Several Cookie fields become one, in which no comma joins them")

@@ -24,6 +24,24 @@ struct RebuiltRedirectTests {
         #expect(a.requests.first?.headers["x-api-key"] == "secret")
     }
 
+    @Test(
+        "A redirect keeps its URL as the server wrote it where the delegate changes or rebuilds the request"
+    )
+    func writtenURL() async throws {
+        let target = "/next?f[name]=J%C3%BCrgen&sig=a%2Fb"
+        let server = try FixtureServer.start { request in
+            request.path == "/" ? .redirect(to: target) : .text(request.target)
+        }
+        for isCopy in [true, false] {
+            let text = try await Self.body(of: server.request("GET", "/"), by: HTTPClient()) {
+                var request = isCopy ? $0 : URLRequest(url: $0.url ?? URL(fileURLWithPath: "/"))
+                request.setValue("Bearer token", forHTTPHeaderField: "Authorization")
+                return request
+            }
+            #expect(text == target)
+        }
+    }
+
     @Test("A request that the delegate has made anew has no body, and a changed one has that of the redirect")
     func body() async throws {
         let b = try FixtureServer.start { request in .text("\(request.method) \(try request.text)") }

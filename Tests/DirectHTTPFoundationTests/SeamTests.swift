@@ -174,12 +174,13 @@ struct SeamTests {
     func redirectedToApp() async throws {
         let server = try FixtureServer.start { request in
             request.path == "/"
-                ? .text("moved", status: 302, ["Location": "myapp://callback?code=42"])
+                ? .text("moved", status: 302, ["Location": "myapp://callback?code=4%2F2&state={x}"])
                 : .text(request.headers["x-secret"] ?? "none")
         }
         let target = try server.url("/callback")
         let delegate = RedirectingDelegate { _, request in
-            request.url?.scheme == "myapp" ? URLRequest(url: target) : nil
+            let isShown = request.url?.absoluteString == "myapp://callback?code=4%2F2&state=%7Bx%7D"
+            return isShown ? URLRequest(url: target) : nil
         }
         let client = HTTPClient.untimed { $0.headers["X-Secret"] = "client's" }
         let session = URLSession(

@@ -45,7 +45,7 @@ struct ProtocolOrder: Sendable {
         }
         // The session asks its delegate, and is the one to judge the scheme.
         request.redirects?.decideOnOtherScheme = { location, _ in
-            guard let other = URL(string: location) else { return .deliver }
+            guard let other = URL(escaped: location) else { return .deliver }
             return try deliver(to: URLRequest(url: other), leavingOrigin: true)
         }
         return request

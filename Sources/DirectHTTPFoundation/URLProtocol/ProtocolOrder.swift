@@ -119,7 +119,7 @@ extension RedirectPolicy {
         var policy = self
         policy.decide = decide ?? { try await delegate.decide($0) }
         policy.decideOnOtherScheme = { location, response in
-            guard let other = URL(string: location),
+            guard let other = URL(escaped: location),
                 let next = try await delegate.decide(on: URLRequest(url: other), after: order.head(response))
             else { return .deliver }
             guard let url = next.url, (try? HTTPURL(url)) != nil else {

@@ -50,6 +50,8 @@ struct SessionDelegate: @unchecked Sendable {
         guard let decided = try await decide(on: proposed, after: head) else { return .deliver }
         guard !decided.asksTheSame(as: proposed) else { return .follow(redirect.next) }
         var next = Request(decided)
+        // As the server has written it, also what Foundation has to escape.
+        if decided.url == proposed.url, let url = try? redirect.next.url { next.setURL(url) }
         // As URLSession does it, also in a request that was made anew; as far as the redirect may carry them.
         let additional = session.configuration.httpAdditionalHeaders ?? [:]
         for name in additional.keys.compactMap({ $0 as? String }) + ["Accept-Language"]

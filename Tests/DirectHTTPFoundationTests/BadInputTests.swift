@@ -103,7 +103,10 @@ struct BadInputTests {
     @Test(
         "A body stream that has been read or closed before fails the request, and nothing is sent",
         arguments: [Way.bridge, .urlProtocol],
-        ["sent before", "file sent before", "closed", "of the app's own, sent before"]
+        [
+            "sent before", "file sent before", "closed", "of the app's own, sent before",
+            "open still, sent before",
+        ]
     )
     func aStreamThatIsUsedUpFailsTheRequest(_ way: Way, _ kind: String) async throws {
         let server = try FixtureServer.start { try .echo($0) }
@@ -115,6 +118,7 @@ struct BadInputTests {
             switch kind {
             case "file sent before": try #require(InputStream(fileAtPath: file.path))
             case "of the app's own, sent before": ScriptedStream([Data("content".utf8)])
+            case "open still, sent before": ForgetfulStream("content")
             default: InputStream(data: Data("content".utf8))
             }
         request.httpBodyStream = stream

@@ -126,7 +126,7 @@ struct DelegateTests {
             _ = try request.body
             return .redirect(to: "/next", status: 307)
         }
-        nonisolated(unsafe) let body = EndlessStream()
+        nonisolated(unsafe) let body = ForgetfulStream("body")
         let isAsked = Locked(false)
         let delegate = RecordingDelegate {
             let isFirst = isAsked.withLock { isAsked in
@@ -174,24 +174,6 @@ struct DelegateTests {
         func urlSession(_: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
             record.yield((error as? URLError)?.code)
             record.finish()
-        }
-    }
-
-    /// A stream that never says that it was read or closed, and begins each reading with "body".
-    private final class EndlessStream: InputStream {
-        private var hasGiven = false
-
-        init() { super.init(data: Data()) }
-
-        override var streamStatus: Stream.Status { .open }
-        override func open() {}
-        override func close() {}
-
-        override func read(_ buffer: UnsafeMutablePointer<UInt8>, maxLength _: Int) -> Int {
-            defer { hasGiven.toggle() }
-            guard !hasGiven else { return 0 }
-            buffer.update(from: Array("body".utf8), count: 4)
-            return 4
         }
     }
 

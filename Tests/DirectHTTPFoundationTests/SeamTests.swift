@@ -324,6 +324,30 @@ struct SeamTests {
         #expect(server.requests.count == 3)
     }
 
+    @Test("A delegate that answers a redirect with the stream of its task sends neither its rest nor nothing")
+    func streamOfTheTask() async throws {
+        let server = try FixtureServer.start { request in
+            let text = try request.text
+            return request.path == "/" ? .redirect(to: "/next", status: 303) : .text(text)
+        }
+        let delegate = RedirectingDelegate { task, request in
+            var next = task.originalRequest
+            next?.url = request.url
+            return next
+        }
+        let session = URLSession(
+            configuration: configuration(HTTPClient.untimed()),
+            delegate: delegate,
+            delegateQueue: nil
+        )
+        var request = try server.request("POST")
+        request.httpBodyStream = ForgetfulStream("content")
+        session.dataTask(with: request).resume()
+        let error = await urlError { _ = try await delegate.text() }
+        #expect(error?.code == .requestBodyStreamExhausted)
+        #expect(server.requests.count { $0.isComplete } == 1)
+    }
+
     private func configuration(_ client: HTTPClient) -> URLSessionConfiguration {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.protocolClasses = [client.urlProtocolClass()]

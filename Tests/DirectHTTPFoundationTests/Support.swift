@@ -74,6 +74,28 @@ final class ScriptedStream: InputStream {
     }
 }
 
+/// A stream that never says that it was read or closed, and gives the same text at each reading.
+final class ForgetfulStream: InputStream {
+    private let text: [UInt8]
+    private var hasGiven = false
+
+    init(_ text: String) {
+        self.text = Array(text.utf8)
+        super.init(data: Data())
+    }
+
+    override var streamStatus: Stream.Status { .open }
+    override func open() {}
+    override func close() {}
+
+    override func read(_ buffer: UnsafeMutablePointer<UInt8>, maxLength _: Int) -> Int {
+        defer { hasGiven.toggle() }
+        guard !hasGiven else { return 0 }
+        buffer.update(from: text, count: text.count)
+        return text.count
+    }
+}
+
 struct Breakdown: Error {}
 
 /// The events of a session's delegate, in order.

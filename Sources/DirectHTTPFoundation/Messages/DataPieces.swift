@@ -23,31 +23,24 @@ extension ScatteredBytes {
 }
 
 /// Bytes in memory in pieces: a large body need not be copied as a whole.
-struct DataPieces<Bytes: ScatteredBytes>: AsyncSequence, @unchecked Sendable {
-    typealias Element = [UInt8]
-
+struct DataPieces<Bytes: ScatteredBytes>: AsyncSequence, AsyncIteratorProtocol, @unchecked Sendable {
     // `Data` or `DispatchData`, which are values. The latter is not marked `Sendable`.
     private let bytes: Bytes
+    private var position: Int
 
     static var pieceSize: Int { 256 * 1024 }
 
     init(_ bytes: Bytes) {
         self.bytes = bytes
+        position = bytes.startIndex
     }
 
-    func makeAsyncIterator() -> Iterator {
-        Iterator(bytes: bytes, position: bytes.startIndex)
-    }
+    func makeAsyncIterator() -> Self { self }
 
-    struct Iterator: AsyncIteratorProtocol {
-        fileprivate let bytes: Bytes
-        fileprivate var position: Int
-
-        mutating func next() async -> [UInt8]? {
-            guard position < bytes.endIndex else { return nil }
-            let end = Swift.min(position + DataPieces.pieceSize, bytes.endIndex)
-            defer { position = end }
-            return bytes.bytes(in: position..<end)
-        }
+    mutating func next() async -> [UInt8]? {
+        guard position < bytes.endIndex else { return nil }
+        let end = Swift.min(position + Self.pieceSize, bytes.endIndex)
+        defer { position = end }
+        return bytes.bytes(in: position..<end)
     }
 }

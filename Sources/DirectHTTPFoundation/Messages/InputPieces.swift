@@ -3,13 +3,11 @@ internal import DirectIO
 internal import Foundation
 
 /// The bytes of an `InputStream` in pieces. Its `read` blocks: each call runs on a thread for blocking work.
-struct InputPieces: AsyncSequence, @unchecked Sendable {
-    typealias Element = [UInt8]
-
+struct InputPieces: AsyncSequence, AsyncIteratorProtocol, @unchecked Sendable {
     private let reader: Reader
-    private let first: [UInt8]
+    private var first: [UInt8]
 
-    /// Creates a sequence over a stream that is not open yet.
+    /// Creates a sequence over a stream that nothing has been read from.
     init(_ stream: InputStream) {
         self.init(Reader(stream))
     }
@@ -19,22 +17,15 @@ struct InputPieces: AsyncSequence, @unchecked Sendable {
         self.first = first
     }
 
-    func makeAsyncIterator() -> Iterator {
-        Iterator(reader: reader, first: first)
-    }
+    func makeAsyncIterator() -> Self { self }
 
-    struct Iterator: AsyncIteratorProtocol {
-        fileprivate let reader: Reader
-        fileprivate var first: [UInt8]
-
-        mutating func next() async throws -> [UInt8]? {
-            if !first.isEmpty {
-                defer { first = [] }
-                return first
-            }
-            let piece = try await reader.next(atMost: InputPieces.pieceSize)
-            return piece.isEmpty ? nil : piece
+    mutating func next() async throws -> [UInt8]? {
+        if !first.isEmpty {
+            defer { first = [] }
+            return first
         }
+        let piece = try await reader.next(atMost: Self.pieceSize)
+        return piece.isEmpty ? nil : piece
     }
 
     /// Opens the stream for the first read, and closes it when the last reference to the reader is released.
@@ -61,9 +52,7 @@ struct InputPieces: AsyncSequence, @unchecked Sendable {
         func next(atMost count: Int) async throws -> [UInt8] {
             let outcome: Result<[UInt8], any Error>
             do {
-                outcome = try await InputPieces.readers.run(until: .never, on: .shared) {
-                    self.read(atMost: count)
-                }
+                outcome = try await readers.run(until: .never, on: .shared) { self.read(atMost: count) }
             } catch {
                 throw CancellationError()
             }
@@ -73,11 +62,12 @@ struct InputPieces: AsyncSequence, @unchecked Sendable {
         private func read(atMost capacity: Int) -> Result<[UInt8], any Error> {
             guard !isEnded else { return .success([]) }
             if !isOpened {
-                switch stream.streamStatus {
-                case .atEnd, .closed, .error: return .failure(StreamFailure.usedUp)
-                case .notOpen: stream.open()
-                default: break
+                var isFirst = false
+                InputPieces.begun.value(of: stream) { isFirst = true }
+                guard isFirst, ![.atEnd, .closed, .error].contains(stream.streamStatus) else {
+                    return .failure(StreamFailure.usedUp)
                 }
+                if stream.streamStatus == .notOpen { stream.open() }
                 isOpened = true
             }
             var count = 0
@@ -99,6 +89,9 @@ struct InputPieces: AsyncSequence, @unchecked Sendable {
         }
     }
 
+    /// The streams that were read from. Another request with one of them would send its rest: its status may
+    /// say for long that it is open, or never anything else.
+    private static let begun = WeakTable<Void>()
     private static let pieceSize = 128 * 1024
     // A stream may block for as long as its writer does, so it needs a thread of its own soon.
     private static let readers = BlockingWork.forCode()

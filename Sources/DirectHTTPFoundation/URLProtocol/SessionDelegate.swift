@@ -29,16 +29,12 @@ struct SessionDelegate: @unchecked Sendable {
     ///
     /// - Parameter length: The length that the request has announced.
     func body(of length: UInt64?, type: String?) -> RequestBody {
-        let read = Locked<[GivenStream]>([])
-        return .replayable(length: length, contentType: type) {
-            let given = try await ask { answer in
-                delegate.urlSession(session, task: task) { answer(GivenStream(stream: $0)) }
+        .replayable(length: length, contentType: type) {
+            let pieces: InputPieces? = try await ask { answer in
+                delegate.urlSession(session, task: task) { answer($0.map(InputPieces.init)) }
             }
-            // A delegate may give the one stream that it has each time. Its rest is not the body.
-            guard let stream = given.stream, !read.withLock({ $0.contains { $0.stream === stream } })
-            else { throw URLError(.requestBodyStreamExhausted) }
-            read.withLock { $0.append(given) }
-            return InputPieces(stream)
+            guard let pieces else { throw StreamFailure.usedUp }
+            return pieces
         }
     }
 
@@ -107,11 +103,6 @@ func answer<Answer: Sendable>(
     } catch {
         throw CancellationError()
     }
-}
-
-/// A stream of the program's, which gives it away.
-private struct GivenStream: @unchecked Sendable {
-    let stream: InputStream?
 }
 
 extension URLRequest {

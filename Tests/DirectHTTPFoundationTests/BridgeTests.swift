@@ -277,7 +277,7 @@ struct BridgeTests {
         arguments: [
             (URLRequest.CachePolicy.useProtocolCachePolicy, nil),
             (.reloadIgnoringLocalCacheData, "no-cache"),
-            (.reloadRevalidatingCacheData, "max-age=0"),
+            (.reloadRevalidatingCacheData, "no-cache"),
             (.returnCacheDataElseLoad, "max-stale"),
         ]
     )

@@ -312,6 +312,8 @@ struct SeamTests {
         for (policy, count) in [
             (URLRequest.CachePolicy.useProtocolCachePolicy, 1), (.useProtocolCachePolicy, 1),
             (.reloadIgnoringLocalCacheData, 2), (.returnCacheDataDontLoad, 2),
+            // However young the stored response is.
+            (.reloadRevalidatingCacheData, 3), (.returnCacheDataDontLoad, 3),
         ] {
             configuration.requestCachePolicy = policy
             _ = try await URLSession(configuration: configuration).data(from: url)
@@ -321,7 +323,7 @@ struct SeamTests {
         let error = await urlError { _ = try await session.data(from: server.url("/other")) }
         #expect(error?.code == .resourceUnavailable)
         _ = try await session.data(for: URLRequest(url: url, cachePolicy: .reloadIgnoringLocalCacheData))
-        #expect(server.requests.count == 3)
+        #expect(server.requests.count == 4)
     }
 
     @Test("A delegate that answers a redirect with the stream of its task sends neither its rest nor nothing")

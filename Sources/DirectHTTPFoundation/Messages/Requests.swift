@@ -138,8 +138,9 @@ extension URLRequest.CachePolicy {
     fileprivate var directives: String? {
         switch self {
         case .useProtocolCachePolicy: nil
-        case .reloadIgnoringLocalCacheData, .reloadIgnoringLocalAndRemoteCacheData: "no-cache"
-        case .reloadRevalidatingCacheData: "max-age=0"
+        case .reloadIgnoringLocalCacheData, .reloadIgnoringLocalAndRemoteCacheData,
+            .reloadRevalidatingCacheData:
+            "no-cache"
         case .returnCacheDataElseLoad: "max-stale"
         case .returnCacheDataDontLoad: "only-if-cached, max-stale"
         @unknown default: nil

@@ -135,6 +135,26 @@ struct BadInputTests {
     }
 
     @Test(
+        "A redirect that is followed with the body that was sent fails like one with a used-up stream"
+    )
+    func bodySentBefore() async throws {
+        let server = try FixtureServer.start { request in
+            _ = try request.body
+            return request.path == "/" ? .redirect(to: "/next", status: 303) : .text("there")
+        }
+        let client = HTTPClient.untimed {
+            $0.redirects.decide = { redirect in
+                .follow(Request(.post, try redirect.next.url, body: redirect.request.body))
+            }
+        }
+        var request = try server.request("POST")
+        request.httpBodyStream = InputStream(data: Data("content".utf8))
+        let error = await urlError { [request] in _ = try await client.data(for: request) }
+        #expect(error?.code == .requestBodyStreamExhausted)
+        #expect(server.requests.count { $0.isComplete } == 1)
+    }
+
+    @Test(
         "A body stream of the app's own that fails without an error fails the request",
         arguments: [Way.bridge, .urlProtocol]
     )

@@ -89,11 +89,10 @@ extension URLError.Code {
         case .connectionClosed: self = .networkConnectionLost
         case .redirect(let fault): self = Self(fault)
         case .bodyTooLarge: self = .dataLengthExceedsMaximum
-        case .bodyLength, .bodySource: self = .requestBodyStreamExhausted
+        case .bodyLength, .bodySource, .requestBody(.alreadySent): self = .requestBodyStreamExhausted
         case .authenticator(let error), .proxy(.authenticator(let error)): self = Self(error)
-        case .coding: self = .cannotDecodeContentData
+        case .coding, .download(.coded): self = .cannotDecodeContentData
         case .status, .download(.tooManyRestarts): self = .badServerResponse
-        case .download(.coded): self = .cannotDecodeContentData
         default: self = .unknown
         }
     }

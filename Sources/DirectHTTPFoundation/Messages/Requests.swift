@@ -56,6 +56,7 @@ extension URLRequest {
         guard let url = (try? request.url).flatMap(URL.init) else { return nil }
         self.init(url: url)
         httpMethod = request.method.description
+        if request.cookies is NoCookies { httpShouldHandleCookies = false }
         // Foundation joins fields by commas, which cookies may not be (RFC 9110, section 5.3).
         var headers = request.headers
         headers["Cookie"] =

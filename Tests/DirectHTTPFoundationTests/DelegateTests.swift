@@ -141,6 +141,52 @@ struct DelegateTests {
         #expect(end == .end(.requestBodyStreamExhausted))
     }
 
+    @Test(
+        "The answer to an upload is delivered if it has to be sent again and its delegate has no other body",
+        arguments: [503, 401],
+        [true, false]
+    )
+    func theAnswerToTheOnlyBody(_ status: Int, givesTheFirstAgain: Bool) async throws {
+        let server = try FixtureServer.start { request in
+            _ = try request.body
+            return .text(
+                "why",
+                status: status,
+                status == 401 ? ["WWW-Authenticate": "Basic realm=\"here\""] : [:]
+            )
+        }
+        let configuration = URLSessionConfiguration.ephemeral
+        let client = HTTPClient {
+            $0.retries = RetryPolicy()
+            $0.retries?.delay = .zero
+        }
+        configuration.protocolClasses = [client.urlProtocolClass()]
+        let space = URLProtectionSpace(
+            host: server.address,
+            port: Int(server.port),
+            protocol: "http",
+            realm: "here",
+            authenticationMethod: NSURLAuthenticationMethodHTTPBasic
+        )
+        let credential = URLCredential(user: "user", password: "pass", persistence: .forSession)
+        configuration.urlCredentialStorage?.setDefaultCredential(credential, for: space)
+        nonisolated(unsafe) let body = ForgetfulStream("body")
+        let isAsked = Locked(false)
+        let delegate = RecordingDelegate {
+            let isFirst = isAsked.withLock { isAsked in
+                defer { isAsked = true }
+                return !isAsked
+            }
+            return isFirst || givesTheFirstAgain ? body : nil
+        }
+        let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
+        session.uploadTask(withStreamedRequest: try server.request("PUT")).resume()
+        var events: [RecordingDelegate.Event] = []
+        for await event in delegate.events { events.append(event) }
+        #expect(events == [.response(status), .data(Data("why".utf8)), .end(nil)])
+        #expect(server.requests.count == 1)
+    }
+
     @Test("An upload whose delegate has no body fails, and one whose delegate never answers times out")
     func theDelegateHasNoBody() async throws {
         let server = try FixtureServer.start { try .echo($0) }

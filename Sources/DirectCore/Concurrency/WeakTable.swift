@@ -17,6 +17,11 @@ package final class WeakTable<Value: Sendable>: Sendable {
     /// Creates an empty table.
     package init() {}
 
+    /// Whether the object has a value.
+    package func has(_ object: AnyObject) -> Bool {
+        state.withLock { $0.places[ObjectIdentifier(object)]?.object === object }
+    }
+
     /// Returns the value of an object, made at the first call. `make` must not use the table.
     package func value(of object: AnyObject, make: () -> Value) -> Value {
         state.withLock { state in

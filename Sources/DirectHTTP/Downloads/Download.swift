@@ -282,7 +282,7 @@ extension Download {
 
     /// Waits as the retry policy says, or throws the failure if the policy allows no further attempt.
     private mutating func pause(after result: Result<Response, HTTPError>) async throws {
-        switch policy.next(after: max(1, failures), result, of: request, call: call, on: loop) {
+        switch await policy.next(after: max(1, failures), result, of: request, call: call, on: loop) {
         case .end(let stop):
             switch result {
             case .success(let response): throw failure(response, stop: stop)

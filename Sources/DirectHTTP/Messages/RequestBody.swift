@@ -72,7 +72,19 @@ public struct RequestBody: Sendable {
         contentType: String? = nil,
         _ makePieces: @escaping @Sendable () async throws -> Pieces
     ) -> RequestBody where Pieces.Element == [UInt8], Pieces.AsyncIterator: SendableMetatype {
-        let body = StreamedBody(isReplayable: true, length: length) { _ in
+        .replayable(length: length, contentType: contentType, renew: nil, makePieces)
+    }
+
+    /// The same, of a program that may have no second sequence.
+    ///
+    /// - Parameter renew: Returns whether there is one; see ``StreamedBody/renew``.
+    package static func replayable<Pieces: AsyncSequence & SendableMetatype>(
+        length: UInt64?,
+        contentType: String?,
+        renew: (@Sendable () async -> Bool)?,
+        _ makePieces: @escaping @Sendable () async throws -> Pieces
+    ) -> RequestBody where Pieces.Element == [UInt8], Pieces.AsyncIterator: SendableMetatype {
+        let body = StreamedBody(isReplayable: true, length: length, renew: renew) { _ in
             var iterator = try await makePieces().makeAsyncIterator()
             return RequestBodySource { try await iterator.next(isolation: #isolation) }
         }

@@ -87,7 +87,7 @@ final class Attempts: Layer {
             guard let policy = original.retries ?? retries else { return try result.get() }
             count += 1
             history += result.history
-            switch policy.next(after: count, result, of: request, call: call, on: loop) {
+            switch await policy.next(after: count, result, of: request, call: call, on: loop) {
             case .end(let stop):
                 policy.refillBudget(after: result)
                 call.log?.attemptsEnded(stop)
@@ -129,7 +129,9 @@ final class Attempts: Layer {
                 let detour = endpoints.detour()
                 response = try await network.send(request, trail: trail, call: call, detour: detour)
             }
-            if case (var next, let reason)? = request.repeated(after: response, call) {
+            if case (var next, let reason)? = request.repeated(after: response, call),
+                await call.canSendAgain(request.body, on: loop)
+            {
                 await response.body.drain()
                 refusals = [call.logging(Hop(reason, request.method, response))]
                 let isMisdirected = reason == .misdirected

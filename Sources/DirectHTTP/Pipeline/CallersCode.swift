@@ -28,6 +28,21 @@ extension Call {
     }
 }
 
+extension Call {
+    /// Whether the body can be sent once more. If the program has to be asked and does not answer in time,
+    /// it cannot.
+    func canSendAgain(_ body: RequestBody, on loop: EventLoop) async -> Bool {
+        guard body.canBeSent, case .stream(let stream) = body.content, let renew = stream.renew else {
+            return body.canBeSent
+        }
+        do throws(ForeignFailure) {
+            return try await callersCode(within: limit, on: loop, run: renew)
+        } catch {
+            return false
+        }
+    }
+}
+
 /// Asks code of the caller's, on the executor that lets the wait for it end.
 func callersCode<Value: Sendable>(
     within limit: CallLimit,

@@ -67,7 +67,9 @@ struct RequestCredentials: Sendable {
         while response.status == credentials.challenger.status, original.body.canBeSent, mayAnswer(response) {
             do {
                 await response.body.freeConnection()
-                guard try await renew(&request, after: response.headers, within: call) else { break }
+                guard try await renew(&request, after: response.headers, within: call),
+                    await call.canSendAgain(original.body, on: loop)
+                else { break }
                 await response.body.drain()
                 history.append(call.logging(Hop(.authentication, original.method, response)))
                 // This one would fail where the earlier request failed.

@@ -18,7 +18,7 @@ extension RetryPolicy {
         of request: Request,
         call: Call,
         on loop: EventLoop
-    ) -> Next {
+    ) async -> Next {
         let now = loop.now
         let isRepeatable = allowsRepeating(request, as: call.repeatability)
         var generator = SystemRandom()
@@ -27,6 +27,7 @@ extension RetryPolicy {
         let next = next(after: count, outcome, isRepeatable: isRepeatable, random: random)
         guard case .wait(let wait) = next else { return next }
         guard call.leaves(wait, at: now) else { return .end(.deadline) }
+        guard await call.canSendAgain(request.body, on: loop) else { return .end(.notRepeatable) }
         guard budget?.take(at: now) ?? true else { return .end(.budget) }
         return next
     }

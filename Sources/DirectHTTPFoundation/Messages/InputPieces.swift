@@ -17,6 +17,9 @@ struct InputPieces: AsyncSequence, AsyncIteratorProtocol, @unchecked Sendable {
         self.first = first
     }
 
+    /// Whether nothing has been read from the stream.
+    var isUnread: Bool { !Self.begun.has(reader.stream) }
+
     func makeAsyncIterator() -> Self { self }
 
     mutating func next() async throws -> [UInt8]? {
@@ -31,7 +34,7 @@ struct InputPieces: AsyncSequence, AsyncIteratorProtocol, @unchecked Sendable {
     /// Opens the stream for the first read, and closes it when the last reference to the reader is released.
     fileprivate final class Reader: @unchecked Sendable {
         // Used by one thread at a time: the task that sends waits for each read.
-        private let stream: InputStream
+        let stream: InputStream
         private var isOpened = false
         private var isEnded = false
 

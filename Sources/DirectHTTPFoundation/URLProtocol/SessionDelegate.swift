@@ -29,12 +29,23 @@ struct SessionDelegate: @unchecked Sendable {
     ///
     /// - Parameter length: The length that the request has announced.
     func body(of length: UInt64?, type: String?) -> RequestBody {
-        .replayable(length: length, contentType: type) {
-            let pieces: InputPieces? = try await ask { answer in
-                delegate.urlSession(session, task: task) { answer($0.map(InputPieces.init)) }
-            }
-            guard let pieces else { throw StreamFailure.usedUp }
+        let next = Locked<InputPieces?>(nil)
+        // A delegate may give the one stream that it has each time. Its rest is not the body.
+        let renew: @Sendable () async -> Bool = {
+            guard let pieces = try? await givenPieces(), pieces.isUnread else { return false }
+            next.withLock { $0 = pieces }
+            return true
+        }
+        return .replayable(length: length, contentType: type, renew: renew) {
+            if let pieces = next.withLock({ $0.take() }) { return pieces }
+            guard let pieces = try await givenPieces() else { throw StreamFailure.usedUp }
             return pieces
+        }
+    }
+
+    private func givenPieces() async throws -> InputPieces? {
+        try await ask { answer in
+            delegate.urlSession(session, task: task) { answer($0.map(InputPieces.init)) }
         }
     }
 

@@ -25,6 +25,10 @@ package final class StreamedBody: Sendable {
     package let endsAtOnce: Bool
     /// Produces the trailers; `nil` if there are none.
     package let trailers: Trailers?
+    /// Asks for the content of one more attempt, and returns whether there is one; `nil` if there always is.
+    ///
+    /// Called before the result of the attempt so far is given up: without a content it is the call's.
+    package let renew: (@Sendable () async -> Bool)?
     private let size: @Sendable (EventLoop, Instant) async throws -> UInt64?
     private let source: @Sendable (EventLoop) async throws -> RequestBodySource
     /// Whether it has been opened.
@@ -35,12 +39,14 @@ package final class StreamedBody: Sendable {
     package init(
         isReplayable: Bool,
         endsAtOnce: Bool = false,
+        renew: (@Sendable () async -> Bool)? = nil,
         measure: @escaping @Sendable (EventLoop, Instant) async throws -> UInt64?,
         trailers: Trailers? = nil,
         open: @escaping @Sendable (EventLoop) async throws -> RequestBodySource
     ) {
         self.isReplayable = isReplayable
         self.endsAtOnce = endsAtOnce
+        self.renew = renew
         size = measure
         source = open
         self.trailers = trailers
@@ -79,9 +85,10 @@ package final class StreamedBody: Sendable {
     package convenience init(
         isReplayable: Bool,
         length: UInt64?,
+        renew: (@Sendable () async -> Bool)? = nil,
         open: @escaping @Sendable (EventLoop) async throws -> RequestBodySource
     ) {
-        self.init(isReplayable: isReplayable, measure: { _, _ in length }) { loop in
+        self.init(isReplayable: isReplayable, renew: renew, measure: { _, _ in length }) { loop in
             let source = try await open(loop)
             return length.map(source.giving) ?? source
         }
@@ -99,6 +106,7 @@ package final class StreamedBody: Sendable {
         StreamedBody(
             isReplayable: isReplayable,
             endsAtOnce: endsAtOnce,
+            renew: renew,
             measure: { loop, end in
                 _ = try await self.measure(on: loop, until: end)
                 return nil

@@ -16,7 +16,7 @@ struct SessionInsideTests {
         let inside = SessionInside(session.uploadTask(with: URLRequest(url: url), from: Data("body".utf8)))
         #expect(inside.queue != nil)
         #expect(inside.session === session)
-        #expect(inside.delegate === delegate)
+        #expect(inside.task.delegate === delegate)
         guard case .data(let data) = inside.body else {
             Issue.record("no body")
             return

@@ -122,9 +122,15 @@ struct BridgedRequest: Sendable {
     }
 
     /// Returns the head of a response as Foundation's type, optionally with other fields.
+    ///
+    /// Its URL is the caller's own, exactly as it was written, unless the response came from another one:
+    /// after a redirect, or because HSTS changed http to https.
     func head(_ response: Response, headers: HTTPHeaders? = nil) throws -> HTTPURLResponse {
-        let url = try responseURL(response.url, history: response.history)
-        guard let head = HTTPURLResponse(response, headers: headers ?? response.headers, url: url) else {
+        let isOwn = try request.url.withoutCredentials == response.url
+        let hasMoved = !isOwn || response.history.contains { $0.reason == .redirect }
+        guard let url = hasMoved ? URL(response.url) : url,
+            let head = HTTPURLResponse(response, headers: headers ?? response.headers, url: url)
+        else {
             throw URLError(.cannotParseResponse, "Foundation cannot hold the head of the response", for: url)
         }
         // A cache without a response says so with 504 (RFC 9111, section 5.2.1.7).
@@ -133,32 +139,20 @@ struct BridgedRequest: Sendable {
         }
         return head
     }
-
-    /// Returns the caller's own URL, exactly as it was written, unless the response came from another one:
-    /// after a redirect, or because HSTS changed http to https.
-    private func responseURL(_ url: HTTPURL, history: [Hop]) throws -> URL {
-        let isOwn = try request.url.withoutCredentials == url
-        let hasMoved = !isOwn || history.contains { $0.reason == .redirect }
-        guard let found = hasMoved ? URL(url) : self.url else {
-            throw URLError(
-                .cannotParseResponse,
-                "Foundation cannot read the URL of the response",
-                for: self.url
-            )
-        }
-        return found
-    }
 }
 
 extension Timeouts {
+    /// Foundation's default of `timeoutInterval`.
+    private static let foundations: TimeInterval = 60
+
     /// Applies the request's `timeoutInterval`, otherwise the session's, to each phase of the request, and
     /// the session's `timeoutIntervalForResource` to the whole request.
     ///
     /// Foundation's defaults, 60 seconds and a week, cannot be told from limits that were not set: then the
     /// client's limits hold, and the result is `nil`.
     func limited(by interval: TimeInterval, _ session: URLSessionConfiguration?) -> Timeouts? {
-        let intervals = [interval, session?.timeoutIntervalForRequest ?? URLRequest.defaultTimeout]
-        let limit = intervals.first { $0 != URLRequest.defaultTimeout }.flatMap(Duration.init(sane:))
+        let intervals = [interval, session?.timeoutIntervalForRequest ?? Self.foundations]
+        let limit = intervals.first { $0 != Self.foundations }.flatMap(Duration.init(sane:))
         let whole = session.map(\.timeoutIntervalForResource).flatMap(Duration.init(sane:))
         guard limit != nil || whole != nil else { return nil }
         var timeouts = self
@@ -184,9 +178,4 @@ extension Duration {
         guard interval > 0, interval < 604_800 else { return nil }
         self = .seconds(interval)
     }
-}
-
-extension URLRequest {
-    /// Foundation's default of `timeoutInterval`.
-    fileprivate static let defaultTimeout: TimeInterval = 60
 }

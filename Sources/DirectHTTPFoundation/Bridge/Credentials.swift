@@ -25,11 +25,12 @@ public final class CredentialAuthenticator: Authenticator {
 
     /// Answers with the credential that the storage holds for the host in the URL, its port and the realm.
     public convenience init(_ storage: URLCredentialStorage) {
-        self.init(SharedStorage { storage })
+        self.init { storage }
     }
 
-    fileprivate init(_ storage: SharedStorage) {
-        login = LoginAuthenticator { storage.login(for: $0, $1) }
+    /// - Parameter storage: returns `nil` if the sessions that own the storage are gone.
+    fileprivate init(_ storage: @escaping @Sendable () -> URLCredentialStorage?) {
+        login = LoginAuthenticator { storage()?.login(for: $0, $1) }
     }
 
     /// Returns the `Authorization` field for an origin that has been answered before, or `nil` for any other.
@@ -64,7 +65,7 @@ extension URLCredentialStorage {
     func authenticator(for origin: Origin) -> CredentialAuthenticator? {
         guard allCredentials.keys.contains(where: { $0.origin == origin }) else { return nil }
         return Self.authenticators.value(of: self) {
-            CredentialAuthenticator(SharedStorage { [weak self] in self })
+            CredentialAuthenticator { [weak self] in self }
         }
     }
 }
@@ -77,16 +78,11 @@ extension CredentialAuthenticator: CustomStringConvertible, CustomReflectable {
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// A storage, which is thread-safe by its documentation.
-private struct SharedStorage: @unchecked Sendable {
-    /// The storage; `nil` if its sessions, which own it, are gone.
-    let storage: () -> URLCredentialStorage?
-
+extension URLCredentialStorage {
     /// Compares the protection spaces here, because on Linux no two of them are equal (Swift 6.3.1).
-    func login(for challenge: Challenge, _ url: HTTPURL) -> Login? {
-        guard let storage = storage() else { return nil }
-        for (space, credentials) in storage.allCredentials where space.covers(challenge, url: url) {
-            if let found = storage.defaultCredential(for: space) ?? credentials.first?.value {
+    fileprivate func login(for challenge: Challenge, _ url: HTTPURL) -> Login? {
+        for (space, credentials) in allCredentials where space.covers(challenge, url: url) {
+            if let found = defaultCredential(for: space) ?? credentials.first?.value {
                 return Login(found)
             }
         }

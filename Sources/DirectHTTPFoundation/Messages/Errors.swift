@@ -29,23 +29,20 @@ extension URLError {
                 error
             default: ProgramError(error: error)
             }
-        self.init(
-            Code(error),
-            userInfo: Self.facts(url).merging([
-                NSUnderlyingErrorKey: shown, NSLocalizedDescriptionKey: "\(shown)",
-            ]) { $1 }
-        )
+        self.init(Code(error), "\(shown)", for: url, beneath: shown)
     }
 
-    /// Creates an error of this package's own, without an error underneath.
-    init(_ code: Code, _ words: String, for url: URL?) {
-        self.init(code, userInfo: Self.facts(url).merging([NSLocalizedDescriptionKey: words]) { $1 })
+    /// Creates an error with these words, and with an error of the program's or of the client's underneath.
+    init(_ code: Code, _ words: String, for url: URL?, beneath error: (any Error)? = nil) {
+        var facts = Self.facts(url)
+        facts[NSLocalizedDescriptionKey] = words
+        facts[NSUnderlyingErrorKey] = error
+        self.init(code, userInfo: facts)
     }
 
     /// The failing URL without user and password, because errors end up in logs.
     private static func facts(_ url: URL?) -> [String: Any] {
-        guard let url else { return [:] }
-        guard var parts = URLComponents(url: url, resolvingAgainstBaseURL: true) else { return [:] }
+        guard let url, var parts = URLComponents(url: url, resolvingAgainstBaseURL: true) else { return [:] }
         parts.user = nil
         parts.password = nil
         guard let safe = parts.url else { return [:] }

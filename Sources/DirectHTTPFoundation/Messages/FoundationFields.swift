@@ -17,14 +17,10 @@ struct FoundationFields {
     private(set) var declinesCodings = false
     private let url: URL?
 
-    /// Creates the fields of a request to this URL.
-    init(_ fields: [String: String], to url: URL?) {
+    /// Creates the fields of a request to this URL, and adds those of its session that it does not set.
+    init(_ fields: [String: String], over additional: [AnyHashable: Any], to url: URL?) {
         self.url = url
         for (name, value) in fields { add(name, value) }
-    }
-
-    /// Adds the session's fields that the request does not set itself.
-    mutating func addMissing(_ additional: [AnyHashable: Any]) {
         let set = headers
         for case (let name as String, let value) in additional where !set.contains(name) {
             add(name, "\(value)")
@@ -40,31 +36,16 @@ struct FoundationFields {
     }
 
     private mutating func add(_ name: String, _ value: String) {
-        guard let owned = OwnedField(name) else { return headers.add(name, value) }
-        switch owned {
-        case .contentLength: contentLength = contentLength ?? UInt64(value)
-        case .expect: expectsContinue = expectsContinue || value.lowercased() == "100-continue"
+        switch name.lowercased() {
+        case "content-length": contentLength = contentLength ?? UInt64(value)
+        case "expect": expectsContinue = expectsContinue || value.lowercased() == "100-continue"
         // The codings that the caller knows do not count: here everything is decoded, as by URLSession.
-        case .acceptEncoding: declinesCodings = declinesCodings || value.lowercased() == "identity"
+        case "accept-encoding": declinesCodings = declinesCodings || value.lowercased() == "identity"
         // The name of the URL without its port. Another name is refused when the request is sent.
-        case .host: if !isHost(value) { headers.add(name, value) }
-        case .te: if !value.lowercased().contains("chunked") { headers.add(name, value) }
-        case .connection, .keepAlive, .proxyConnection, .transferEncoding, .upgrade: break
+        case "host" where isHost(value): break
+        case "te" where value.lowercased().contains("chunked"): break
+        case "connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade": break
+        default: headers.add(name, value)
         }
-    }
-}
-
-/// A field that the client writes itself, or that decides about one.
-private enum OwnedField: String {
-    case te, host, expect, upgrade, connection
-    case keepAlive = "keep-alive"
-    case contentLength = "content-length"
-    case acceptEncoding = "accept-encoding"
-    case proxyConnection = "proxy-connection"
-    case transferEncoding = "transfer-encoding"
-
-    init?(_ name: String) {
-        guard name.utf8.count <= 17, let found = Self(rawValue: name.lowercased()) else { return nil }
-        self = found
     }
 }

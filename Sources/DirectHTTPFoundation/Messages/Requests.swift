@@ -20,8 +20,7 @@ extension Request {
 
     /// Converts a request of a session with these additional fields.
     init(_ request: URLRequest, over additional: [AnyHashable: Any]) {
-        var fields = FoundationFields(request.allHTTPHeaderFields ?? [:], to: request.url)
-        if !additional.isEmpty { fields.addMissing(additional) }
+        let fields = FoundationFields(request.allHTTPHeaderFields ?? [:], over: additional, to: request.url)
         var headers = fields.headers
         if let directives = request.cachePolicy.directives, !headers.contains("Cache-Control") {
             headers.add("Cache-Control", directives)

@@ -14,9 +14,9 @@ struct SessionDelegate: @unchecked Sendable {
     private let cookies: SessionCookies?
     private let queue: DispatchQueue?
 
-    /// Fails if the session or its delegate is not known.
+    /// Fails if the session is not known, or if neither the task nor the session has a delegate.
     init?(_ inside: SessionInside, _ cookies: SessionCookies?) {
-        guard let session = inside.session, let delegate = inside.delegate else { return nil }
+        guard let session = inside.session, let delegate = inside.task.delegate else { return nil }
         self.delegate = delegate
         self.session = session
         task = inside.task

@@ -29,10 +29,6 @@ struct SessionInside {
         session = mirror?.child("session").flatMap(unwrapped) as? URLSession
     }
 
-    /// The delegate of the task or of the session, which the session calls unless there is a completion
-    /// handler.
-    var delegate: (any URLSessionTaskDelegate)? { task.delegate }
-
     /// The body of an upload.
     enum Body {
         case data(DispatchData)
@@ -58,7 +54,7 @@ struct SessionInside {
     /// would get the last piece only. It is a value of the behaviour, and only a behaviour without values has
     /// none.
     var isStreaming: Bool {
-        guard let session, delegate is any URLSessionDataDelegate, task is URLSessionDataTask,
+        guard let session, task.delegate is any URLSessionDataDelegate, task is URLSessionDataTask,
             let registry = Mirror(reflecting: session).child("taskRegistry"),
             let behaviours = Mirror(reflecting: registry).child("behaviours") as? [Int: Any],
             let behaviour = behaviours[task.taskIdentifier]

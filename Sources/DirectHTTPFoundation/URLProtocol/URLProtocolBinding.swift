@@ -2,6 +2,10 @@ internal import DirectCore
 public import DirectHTTP
 package import Foundation
 
+#if canImport(FoundationNetworking)
+internal import FoundationNetworking
+#endif
+
 /// The client for a session's requests, and the hosts and schemes that it sends requests for.
 public struct URLProtocolBinding: Sendable {
     /// The client that sends the requests.
@@ -51,3 +55,53 @@ extension HostPattern {
         }
     }
 }
+
+extension HTTPClient {
+    /// Makes a class for `URLSessionConfiguration.protocolClasses` whose requests this client sends.
+    ///
+    /// Each call makes another class, which keeps the client for as long as the process lives: make one for
+    /// each client, not one for each session.
+    ///
+    /// - Parameter hosts: The hosts whose requests the client sends; `nil` for all hosts. On Linux the first
+    ///   request of a task decides, and its redirects stay with who has sent it.
+    /// - Parameter schemes: The schemes whose requests the client sends.
+    public func urlProtocolClass(
+        hosts: [HostPattern]? = nil,
+        schemes: Set<HTTPURL.Scheme> = [.http, .https]
+    ) -> DirectURLProtocol.Type {
+        bindings.withLock { bindings in
+            let made = boundClass(number: bindings.count)
+            bindings[ObjectIdentifier(made)] = URLProtocolBinding(self, hosts: hosts, schemes: schemes)
+            return made
+        }
+    }
+}
+
+/// The bindings of the classes that were made at run time.
+private let bindings = Locked<[ObjectIdentifier: URLProtocolBinding]>([:])
+
+/// A class for each type argument.
+///
+/// A session creates the objects of a `URLProtocol` itself and does not tell them its configuration: only the
+/// class distinguishes the bindings. Without Objective-C no class can be allocated at run time, but Swift
+/// makes a new one for each new argument of a generic class. Here the argument is a number in binary
+/// notation, written as a type.
+private final class BoundURLProtocol<Number>: DirectURLProtocol {
+    override class var binding: URLProtocolBinding {
+        bindings.withLock { $0[ObjectIdentifier(self)] } ?? super.binding
+    }
+}
+
+private func boundClass(number: Int) -> DirectURLProtocol.Type {
+    func digits<Number>(_ rest: Int, _: Number.Type) -> DirectURLProtocol.Type {
+        guard rest > 0 else { return BoundURLProtocol<Number>.self }
+        return rest.isMultiple(of: 2)
+            ? digits(rest / 2, BinaryZero<Number>.self) : digits(rest / 2, BinaryOne<Number>.self)
+    }
+    return digits(number, Void.self)
+}
+
+/// The binary digit 0 after the digits of `Rest`.
+private enum BinaryZero<Rest> {}
+/// The binary digit 1 after the digits of `Rest`.
+private enum BinaryOne<Rest> {}

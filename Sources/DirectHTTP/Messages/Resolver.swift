@@ -273,6 +273,9 @@ package final class QuestionLimit: Sendable {
 
         deinit { end() }
 
+        /// Whether the wait is over.
+        package var hasEnded: Bool { limit.withLock { $0 == nil } }
+
         /// Notes that the question is sent.
         package func end() { limit.withLock { $0.take() }?.change(by: -1) }
     }

@@ -25,6 +25,9 @@ struct Waitlist<Element> {
     /// The number of places, of which up to half and one are empty.
     var placeCount: Int { places.count }
 
+    /// The elements, in their order.
+    var all: [Element] { places.compactMap(\.element) }
+
     /// Appends an element and returns its position.
     mutating func append(_ element: Element) -> Ticket {
         defer { (end, count) = (end + 1, count + 1) }

@@ -85,6 +85,6 @@ extension ResolveContext {
         let awaited = awaited?() ?? .never
         let end = now < awaited ? min(awaited, deadline) : deadline
         guard end != .never else { return limit }
-        return min(limit, max(end.since(now) / max(1, count), least), deadline.since(now))
+        return min(limit, max(end.since(now) / max(1, count), least), last.since(now))
     }
 }

@@ -29,9 +29,6 @@ struct ServerList: Sendable {
     private var earliest = Instant(nanoseconds: 0)
     /// Whether an update is in progress.
     private var isUpdating = false
-    /// When a server last said anything, and when a question last met nothing but silence.
-    private var lastWord = Instant(nanoseconds: 0)
-    private var lastSilence = Instant(nanoseconds: 0)
 
     init(_ given: [Endpoint], badTime: UInt64, updatedEvery interval: UInt64?) {
         self.given = given
@@ -46,28 +43,27 @@ struct ServerList: Sendable {
         rotation.order(at: now).map { Choice(endpoint: endpoints[$0], index: $0, version: version) }
     }
 
-    /// Returns the servers for one question, the best first. If there are several, the last one is among
-    /// those that the caller gave, unless one of them comes earlier: a list that the service named may be
-    /// dead.
-    func order(at now: Instant, atMost count: Int) -> [Choice] {
-        let all = order(at: now)
-        var some = Array(all.prefix(count))
-        let isGiven = { (choice: Choice) in given.contains(choice.endpoint) }
-        if some.count > 1, !some.contains(where: isGiven), let last = all.first(where: isGiven) {
-            some[some.count - 1] = last
-        }
-        return some
+    /// Returns the server that a question is asked of next, the best as of now; `nil` if none is left. The
+    /// last of several attempts is for a server that the caller gave, unless one of those was tried: a list
+    /// that the service named may be dead.
+    ///
+    /// - Parameters:
+    ///   - tried: The servers that have failed to answer the question.
+    ///   - attempts: The number of attempts that are left.
+    func next(at now: Instant, after tried: [Endpoint], attempts: Int) -> Choice? {
+        let rest = order(at: now).filter { !tried.contains($0.endpoint) }
+        let isGiven = { (server: Endpoint) in given.contains(server) }
+        guard attempts == 1, !tried.isEmpty, !tried.contains(where: isGiven) else { return rest.first }
+        return rest.first { isGiven($0.endpoint) } ?? rest.first
     }
 
-    mutating func noteSuccess(of server: Choice, at now: Instant) {
-        lastWord = now
+    mutating func noteSuccess(of server: Choice) {
         guard server.version == version else { return }
         rotation.noteSuccess(of: server.index)
     }
 
     /// Notes that a server has failed otherwise than by silence.
     mutating func recordFailure(of server: Choice, at now: Instant) {
-        lastWord = now
         guard server.version == version else { return }
         rotation.recordFailure(of: server.index, at: now)
     }
@@ -86,14 +82,7 @@ struct ServerList: Sendable {
     }
 
     /// Notes that no server has answered a question: others may be in charge now.
-    mutating func recordFailureOfAll(areSilent: Bool = false, at now: Instant) {
-        if areSilent { lastSilence = now }
-        due = min(due, max(now, earliest))
-    }
-
-    /// Whether a question has met nothing but silence since `start`, and no server has said anything. The
-    /// questions that wait behind it need not be asked, or each would wait for the silence of those before.
-    func isSilent(since start: Instant) -> Bool { lastSilence > start && lastWord <= start }
+    mutating func recordFailureOfAll(at now: Instant) { due = min(due, max(now, earliest)) }
 
     /// Whether the service is to be asked for its servers now. Returns the version that the update begins
     /// with; `nil` if it is not.

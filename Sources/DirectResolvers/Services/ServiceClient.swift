@@ -41,12 +41,14 @@ final class ServiceClient: Sendable {
             $0.loop = settings.loop
             $0.idleTimeout = .seconds(30)
             $0.maximumIdleConnections = 16
-            $0.maximumConnectionsPerOrigin = Self.mostQuestions
+            $0.maximumConnectionsPerOrigin = Self.mostConnections
             $0.maximumBufferedBody = Self.largestBody
             $0.headers = ["User-Agent": PackageVersion.userAgent]
         }
         // A datagram needs no handshake, so many of them cost a server little.
-        permits = Permits(format is any SocketFormat ? 2 * Self.mostQuestions : Self.mostQuestions)
+        permits =
+            format is any SocketFormat
+            ? Permits(128, most: 1024) : Permits(64, most: Self.mostConnections)
         list = Locked(
             ServerList(
                 servers.endpoints,
@@ -117,8 +119,11 @@ final class ServiceClient: Sendable {
 
     private func inquiry(about host: DomainName, port: UInt16, within context: ResolveContext) -> Inquiry {
         let now = context.loop.now
-        let count = min(endpoints.count, max(1, settings.maximumAttempts))
-        let limit = context.share(of: settings.attemptTimeout, among: count, least: Self.leastAttempt)
+        let limit = context.share(
+            of: settings.attemptTimeout,
+            among: mostAttempts,
+            least: Self.leastAttempt
+        )
         return Inquiry(
             host,
             records: context.scheme == .https ? recordName(of: host, port: port) : nil,
@@ -174,22 +179,27 @@ final class ServiceClient: Sendable {
         }
         let loop = context.loop
         updateServers(on: loop)
-        var wait = try await takePermit(within: context)
-        defer { permits.give() }
-        var failures: [ResolverError] = []
+        let (permit, first) = try await takePermit(within: context)
+        defer { permits.give(permit) }
+        var wait = first
+        var (tried, failures): ([Endpoint], [ResolverError]) = ([], [])
         var shortage: ResolverError?
-        let noteSilence = { [list] (server: ServerList.Choice, start: Instant) in
-            list.withLock { $0.noteSilence(of: server, since: start, at: loop.now) }
-        }
-        let begin = loop.now
-        // Those that were asked meanwhile may have been silent.
-        let order = list.withLock { $0.order(at: loop.now, atMost: max(1, settings.maximumAttempts)) }
-        var index = 0
-        while index < order.count, loop.now < context.deadline {
-            let (server, asked, left) = (order[index], Locked(Instant.never), order.count - index)
-            let limit = { @Sendable [settings, wait] in
+        let most = mostAttempts
+        // Those that were asked meanwhile may have been silent: the order is that of the moment.
+        while tried.count < most, loop.now < context.deadline,
+            let server = list.withLock({
+                $0.next(at: loop.now, after: tried, attempts: most - tried.count)
+            })
+        {
+            let (asked, left) = (Locked(Instant.never), most - tried.count)
+            let noteSilence = { @Sendable [list] in
+                let start = asked.withLock { $0 }
+                list.withLock { $0.noteSilence(of: server, since: start, at: loop.now) }
+            }
+            let limit = { @Sendable [settings, permits, permit, wait] in
                 asked.withLock { $0 = loop.now }
                 wait?.end()
+                permits.begin(permit, on: loop, noteSilence: noteSilence)
                 return context.share(
                     of: settings.attemptTimeout,
                     among: left,
@@ -198,11 +208,11 @@ final class ServiceClient: Sendable {
             }
             do {
                 let answer = try await ask(server.endpoint, limit)
-                list.withLock { $0.noteSuccess(of: server, at: loop.now) }
+                list.withLock { $0.noteSuccess(of: server) }
                 return (answer, failures)
             } catch let error as CancellationError {
                 // The caller stopped waiting at the deadline, until which the server was silent.
-                if loop.now >= context.deadline { noteSilence(server, asked.withLock { $0 }) }
+                if loop.now >= context.deadline { noteSilence() }
                 throw error
             } catch let reason as ResolverError.Reason {
                 let failure = ResolverError(name, reason, server: server.endpoint)
@@ -212,13 +222,13 @@ final class ServiceClient: Sendable {
                 wait = isOurs ? context.limit?.wait(since: asked.withLock { min($0, loop.now) }) : nil
                 if isOurs { continue }
                 failures.append(failure)
-                index += 1
+                tried.append(server.endpoint)
                 if reason.isFinal {
-                    list.withLock { $0.noteSuccess(of: server, at: loop.now) }
+                    list.withLock { $0.noteSuccess(of: server) }
                     break
                 }
                 if reason.isTimeout {
-                    noteSilence(server, asked.withLock { $0 })
+                    noteSilence()
                 } else {
                     list.withLock { $0.recordFailure(of: server, at: loop.now) }
                 }
@@ -228,12 +238,7 @@ final class ServiceClient: Sendable {
             throw ResolverError(name, .timedOut(after: .zero))
         }
         last.earlier = failures
-        if !last.reason.isFinal {
-            let areSilent =
-                loop.now.since(begin) >= Self.leastAttempt
-                && (failures + [last]).allSatisfy { $0.reason.isTimeout && !$0.reason.isOurs }
-            list.withLock { $0.recordFailureOfAll(areSilent: areSilent, at: loop.now) }
-        }
+        if !last.reason.isFinal { list.withLock { $0.recordFailureOfAll(at: loop.now) } }
         throw last
     }
 
@@ -247,19 +252,25 @@ final class ServiceClient: Sendable {
     /// The servers, in the order of the list.
     var endpoints: [Endpoint] { list.withLock { $0.endpoints } }
 
+    /// The number of servers that may be tried for one question.
+    private var mostAttempts: Int { min(endpoints.count, max(1, settings.maximumAttempts)) }
+
     /// Waits until a question may be sent. Its limit stands still until the value that is returned says that
-    /// it was sent.
-    private func takePermit(within context: ResolveContext) async throws -> QuestionLimit.Wait? {
+    /// it was sent, or until silence alone makes it wait.
+    private func takePermit(within context: ResolveContext) async throws
+        -> (Permits.Permit, QuestionLimit.Wait?)
+    {
         let (start, wait) = (context.loop.now, context.limit?.wait())
         do throws(BlockingWork.Abandoned) {
-            try await permits.take(on: context.loop) { context.deadline }
+            let permit = try await permits.take(on: context.loop, whileBefore: { context.deadline }) {
+                wait?.end()
+            }
+            return (permit, wait)
         } catch {
             guard error == .expired else { throw CancellationError() }
-            throw ResolverError(name, .waited(for: context.loop.now.since(start)))
+            let time = context.loop.now.since(start)
+            throw ResolverError(name, wait?.hasEnded == true ? .timedOut(after: time) : .waited(for: time))
         }
-        guard list.withLock({ $0.isSilent(since: start) }) else { return wait }
-        permits.give()
-        throw ResolverError(name, .timedOut(after: context.loop.now.since(start)))
     }
 
     /// Sends one request and parses the answer.
@@ -360,7 +371,7 @@ final class ServiceClient: Sendable {
         }
     }
 
-    private static let mostQuestions = 64
+    private static let mostConnections = 256
     private static let largestClockError: UInt64 = 86_400
     /// A signature is valid for minutes.
     private static let smallestClockError: UInt64 = 60

@@ -77,10 +77,16 @@ struct ServiceFailureTests {
         let version = try #require(begun)
         let named = (0..<16).compactMap { IPAddress("198.51.100.\($0)") }
         list.endUpdate(named, from: version, at: now)
-        let order = list.order(at: now, atMost: 3).map(\.endpoint)
-        #expect(order == ["198.51.100.0", "198.51.100.1", "192.0.2.1"])
-        #expect(list.order(at: now, atMost: 1).map(\.endpoint) == ["198.51.100.0"])
-        #expect(list.order(at: now, atMost: 100).count == 18)
+        func order(attempts: Int) -> [Endpoint] {
+            var tried: [Endpoint] = []
+            for left in (1...attempts).reversed() {
+                if let next = list.next(at: now, after: tried, attempts: left) { tried.append(next.endpoint) }
+            }
+            return tried
+        }
+        #expect(order(attempts: 3) == ["198.51.100.0", "198.51.100.1", "192.0.2.1"])
+        #expect(order(attempts: 1) == ["198.51.100.0"])
+        #expect(Set(order(attempts: 100)).count == 18)
     }
 
     @Test("A full queue of ours is no reason to ask the next resolver")

@@ -12,9 +12,9 @@ import Testing
 struct SilentServerTests {
     private let time = HeldTime()
 
-    private func dns(_ peers: DNSPeer...) -> PlainDNS {
+    private func dns(_ peers: DNSPeer..., attempts: Int = 3) -> PlainDNS {
         var settings = ServiceSettings()
-        settings.loop = time.loop
+        (settings.loop, settings.maximumAttempts) = (time.loop, attempts)
         let servers = peers.map { Endpoint(IPAddress(.v4, high: 0, low: 0x7F00_0001), port: $0.port) }
         return PlainDNS(servers, settings)
     }
@@ -57,8 +57,55 @@ struct SilentServerTests {
         defer { peer.stop() }
         let next = ScriptedResolver("next", ["192.0.2.9"])
         let tasks = await askForMany(ChainResolver(dns(peer), next), peer)
-        try await time.pass(.seconds(3))
+        time.advance(by: .seconds(1))
+        // The 128 that were sent are sent again, and the 72 that waited for the first time.
+        while peer.questions.count < 2 * 128 + 72 { await time.settle() }
+        for _ in 0..<20 { await time.settle() }
+        time.advance(by: .seconds(3))
         for task in tasks { #expect(try await task.value == ["192.0.2.9"]) }
+    }
+
+    @Test("A server that answers all names but some gives the answers to those that wait behind them")
+    func deadNames() async throws {
+        let peer = try DNSPeer { question in
+            let isDead = Zone.question(question.message).hasPrefix("n")
+            return isDead ? [] : [DNSPeer.reply(to: question, [[192, 0, 2, 1]])]
+        }
+        defer { peer.stop() }
+        let (dns, next) = (dns(peer), ScriptedResolver("next", ["192.0.2.9"]))
+        let dead = await askForMany(dns, peer)
+        let context = ResolveContext(within: .seconds(9), on: time.loop)
+        let good = (0..<100).map { number in
+            Task {
+                try await ChainResolver(dns, next).resolve(
+                    .test("good\(number).test"),
+                    port: 443,
+                    context: context
+                ).endpoints
+            }
+        }
+        for _ in 0..<20 { await time.settle() }
+        // The permits are those of dead names, until these have been silent for a second.
+        time.advance(by: .seconds(1))
+        for task in good { #expect(try await task.value == ["192.0.2.1"]) }
+        #expect(next.asked.isEmpty)
+        for task in dead { task.cancel() }
+    }
+
+    @Test("Names that wait behind a silent server are asked of another one, also with one attempt each")
+    func oneAttempt() async throws {
+        let (first, second) = (try silent(), try answering())
+        defer { for peer in [first, second] { peer.stop() } }
+        let tasks = await askForMany(dns(first, second, attempts: 1), first)
+        time.advance(by: .seconds(1))
+        // The 128 questions that were sent have met the silent one.
+        var answered = 0
+        while answered < 30 {
+            await time.settle()
+            answered = second.questions.count / 2
+        }
+        #expect(first.questions.count <= 3 * 128)
+        for task in tasks { task.cancel() }
     }
 
     @Test("Several callers in a hurry, one after the other, find that a server is silent; one alone does not")

@@ -208,6 +208,8 @@ public struct ResolveContext: Sendable {
         get { limit.map { $0.end.atMost(callersEnd) } ?? callersEnd }
         set { callersEnd = newValue }
     }
+    /// The deadline of a question that is sent now, while others may wait on this side.
+    package var questionsEnd: Instant { limit.map { $0.endFromNow.atMost(callersEnd) } ?? callersEnd }
     /// The moment until which a question may wait on this side.
     package var latestEnd: Instant { limit.map { $0.whileWaiting().atMost(callersEnd) } ?? callersEnd }
     private var callersEnd: Instant
@@ -291,8 +293,9 @@ package final class QuestionLimit: Sendable {
     }
 
     private let state: Locked<State>
-    private let limit: UInt64
     private let loop: EventLoop
+    /// Returns the end of a limit that began at a moment.
+    private let endAfter: @Sendable (Instant) -> Instant
     /// Returns the moment until which questions may wait.
     package let whileWaiting: @Sendable () -> Instant
 
@@ -300,21 +303,36 @@ package final class QuestionLimit: Sendable {
     ///
     /// - Parameters:
     ///   - outer: The limit of the resolver that asks this one: it stands still as well.
+    ///   - endAfter: Returns the end of a limit that began at a moment, as it is now.
     ///   - whileWaiting: Returns the moment until which questions may wait.
     package init(
+        on loop: EventLoop,
+        within outer: QuestionLimit? = nil,
+        endAfter: @escaping @Sendable (Instant) -> Instant,
+        whileWaiting: @escaping @Sendable () -> Instant
+    ) {
+        state = Locked(State(start: loop.now, followers: outer.map { [$0] } ?? []))
+        (self.loop, self.endAfter, self.whileWaiting) = (loop, endAfter, whileWaiting)
+    }
+
+    /// Creates a limit that begins now and has this length.
+    package convenience init(
         _ limit: Duration,
         on loop: EventLoop,
         within outer: QuestionLimit? = nil,
         whileWaiting: @escaping @Sendable () -> Instant
     ) {
-        state = Locked(State(start: loop.now, followers: outer.map { [$0] } ?? []))
-        self.limit = limit.clampedNanoseconds
-        self.loop = loop
-        self.whileWaiting = whileWaiting
+        let endAfter = { @Sendable (start: Instant) in
+            start.advanced(byNanoseconds: limit.clampedNanoseconds)
+        }
+        self.init(on: loop, within: outer, endAfter: endAfter, whileWaiting: whileWaiting)
     }
 
     /// The end as it is now.
-    package var end: Instant { start?.advanced(byNanoseconds: limit) ?? whileWaiting() }
+    package var end: Instant { start.map(endAfter) ?? whileWaiting() }
+
+    /// The end if no question waited any more.
+    package var endFromNow: Instant { endAfter(start ?? loop.now) }
 
     /// The end for the one who asks. A resolver that knows this limit ends by it itself, and says why.
     package var patience: Instant {

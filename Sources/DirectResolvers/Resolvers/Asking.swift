@@ -66,24 +66,28 @@ extension Result<Resolution, any Error> {
 }
 
 extension ResolveContext {
-    /// Returns the end of the share of one resolver, which was asked at `start`, of the time that its callers
-    /// have as of now. No resolver counts as silent within a second, nor while its question waits here.
-    func shareEnd(from start: Instant, among count: Int, of all: ResolveContext) -> Instant {
-        guard let start = limit.map({ $0.start }) ?? start else { return deadline }
-        let awaited = all.awaited?() ?? .never
-        let end = loop.now < awaited ? min(awaited, all.deadline) : all.deadline
-        guard end != .never else { return deadline }
-        let share = max(end.since(start) / max(1, count), .seconds(1))
-        let last = limit?.patience.atMost(all.deadline) ?? deadline
-        return start.advanced(byNanoseconds: share.clampedNanoseconds).atMost(last)
+    /// The end of the wait for a resolver. One that knows its limit ends by it itself, and says why.
+    var patience: Instant { limit?.patience ?? deadline }
+
+    /// The moment until which someone waits for the answer as of now, or until which it is wanted.
+    private var wantedUntil: Instant {
+        let awaited = awaited?() ?? .never
+        return loop.now < awaited ? min(awaited, deadline) : deadline
+    }
+
+    /// Returns the end of the share of one of `count` resolvers, whose time began at `start`, of the time
+    /// that their callers have as of now: at most `limit`. No resolver counts as silent within a second.
+    func shareEnd(from start: Instant, of limit: Duration, among count: Int) -> Instant {
+        let end = wantedUntil
+        let share = end == .never ? limit : min(limit, max(end.since(start) / max(1, count), .seconds(1)))
+        return start.advanced(byNanoseconds: share.clampedNanoseconds).atMost(deadline)
     }
 
     /// Returns the share of one of `count` that are asked one after the other, so that the time that is left
     /// is enough for all of them: at most `limit`, and at least `least`.
     func share(of limit: Duration, among count: Int, least: Duration = .zero) -> Duration {
-        let now = loop.now
-        let awaited = awaited?() ?? .never
-        let end = now < awaited ? min(awaited, deadline) : deadline
+        let (now, last) = (loop.now, questionsEnd)
+        let end = min(wantedUntil, last)
         guard end != .never else { return limit }
         return min(limit, max(end.since(now) / max(1, count), least), last.since(now))
     }

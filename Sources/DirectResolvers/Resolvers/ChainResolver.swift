@@ -166,20 +166,15 @@ public struct ChainResolver: Resolver, PublishingResolver {
         throw ResolverError(allOf: failures)
     }
 
-    /// Asks one step. Its time ends earlier than its limit if all callers have too little, and later again
-    /// when one comes that has more.
+    /// Asks one step.
     private func answer(
         of index: Int,
         to question: Question,
         within context: ResolveContext
     ) async throws(CancellationError) -> Result<Resolution, ResolverError> {
         let (step, own) = (steps[index], limited(context, at: index))
-        let (start, rest) = (context.loop.now, steps.count - index)
-        let isLast = rest == 1 || fallback == .never
         do throws(ForeignFailure) {
-            let answer = try await own.ask(
-                whileBefore: { isLast ? own.deadline : own.shareEnd(from: start, among: rest, of: context) }
-            ) {
+            let answer = try await own.ask(whileBefore: { own.patience.atMost(context.deadline) }) {
                 try await step.firstAnswer(question.host, port: question.port, context: own)
             }
             return answer.endpoints.isEmpty
@@ -189,12 +184,21 @@ public struct ChainResolver: Resolver, PublishingResolver {
         }
     }
 
-    /// Returns the context of a step: one that is not the last has to leave time for the others.
+    /// Returns the context of a step: one that is not the last has to leave time for the others. Its time
+    /// ends earlier than its limit if all callers have too little, and later again when one comes that has
+    /// more.
     private func limited(_ context: ResolveContext, at index: Int) -> ResolveContext {
         var own = context
         own.delivery = nil
         guard index < steps.count - 1, fallback != .never else { return own }
-        own.limit = QuestionLimit(stepTimeout, on: context.loop, within: context.limit) { context.deadline }
+        own.limit = QuestionLimit(
+            on: context.loop,
+            within: context.limit,
+            endAfter: { [stepTimeout, rest = steps.count - index] start in
+                context.shareEnd(from: start, of: stepTimeout, among: rest)
+            },
+            whileWaiting: { context.deadline }
+        )
         return own
     }
 

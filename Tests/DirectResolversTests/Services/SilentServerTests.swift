@@ -127,4 +127,20 @@ struct SilentServerTests {
         }
         #expect(try await ask() == ["192.0.2.1"])
     }
+
+    @Test("In a chain whose callers are in a hurry, the second server of a service is asked, too")
+    func shareOfAStep() async throws {
+        let (first, second) = (try silent(), try answering())
+        defer { for peer in [first, second] { peer.stop() } }
+        let others = [ScriptedResolver("next", ["192.0.2.8"]), ScriptedResolver("last", ["192.0.2.9"])]
+        let chain = ChainResolver(dns(first, second), others[0], others[1])
+        let context = ResolveContext(within: .seconds(4), on: time.loop)
+        async let asked = chain.resolve(.test("a.test"), port: 443, context: context).endpoints
+        while first.questions.count < 2 { await time.settle() }
+        for _ in 0..<20 { await time.settle() }
+        // Its share of the step's 1.33 seconds.
+        time.advance(by: .seconds(1))
+        #expect(try await asked == ["192.0.2.1"])
+        #expect(others.allSatisfy { $0.asked.isEmpty })
+    }
 }

@@ -362,7 +362,8 @@ final class ServiceClient: Sendable {
         let queue = RequestTimeouts.Limit.after(limit / 4)
         request.timeouts = RequestTimeouts(queue: queue, connect: each, tls: each, response: each)
         (request.timeouts.write, request.timeouts.read) = (each, each)
-        request.timeouts.total = RequestTimeouts.Limit(context.timeLeft)
+        // A server that is never silent for long, and never done, has no more time than another.
+        request.timeouts.total = .after(min(limit * 5 / 4, context.timeLeft ?? limit * 5 / 4))
         do {
             return try await client.fetch(request)
         } catch let error as HTTPError {

@@ -68,6 +68,32 @@ struct ServiceFailureTests {
         for question in questions { #expect(try await question.value.endpoints == ["192.0.2.1"]) }
     }
 
+    @Test("A server whose answer trickles has its share of the time, and leaves the rest to the next one")
+    func trickle() async throws {
+        let arrived = Barrier()
+        let slow = try FixtureServer.start(.plain) { _ in
+            arrived.open()
+            return .script([
+                .send("HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n"),
+                .drip(Array(repeating: 32, count: 100_000), every: .milliseconds(1)),
+            ])
+        }
+        let good = try FixtureServer.start(.plain) { Self.good(try $0.dnsMessage) }
+        let service = DNSOverHTTPS(
+            .insecureHTTP([slow.endpoint, good.endpoint]),
+            .trusting { ($0.families, $0.loop) = (.v4, time.loop) }
+        )
+        let context = ResolveContext(within: .seconds(10), on: time.loop)
+        async let asked = service.resolve(.test("a.test"), port: 443, context: context).endpoints
+        await arrived.pass()
+        // Half of the caller's time, in small steps: each finds more of the answer.
+        for _ in 0..<50 {
+            for _ in 0..<5 { await time.settle() }
+            time.advance(by: .milliseconds(100))
+        }
+        #expect(try await asked == ["192.0.2.1"])
+    }
+
     @Test("The last attempt goes to a server that the caller gave, whatever list the service named")
     func lastAttempt() throws {
         let now = Instant(nanoseconds: 1)

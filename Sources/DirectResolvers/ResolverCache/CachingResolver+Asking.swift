@@ -81,9 +81,11 @@ extension CachingResolver {
                     return
                 }
                 note { [answer] in $0.other = answer }
-                while case .success(let part) = answer, let more = await part.rest?() {
-                    answer = .success(more)
-                    note { $0.other = .success(more) }
+                while case .success(var part) = answer, let rest = part.rest {
+                    // At its end nothing more comes.
+                    part.rest = nil
+                    answer = .success(await rest() ?? part)
+                    note { [answer] in $0.other = answer }
                 }
             },
         ])

@@ -245,6 +245,32 @@ struct WhileAskingTests {
         #expect(response.text == "good" && response.transaction?.source.author == .resolver("httpdns"))
     }
 
+    /// A resolver whose answers lack a family that never comes.
+    private struct HalfResolver: PublishingResolver {
+        let name = "local"
+
+        func resolve(_ host: DomainName, port: UInt16, context: ResolveContext) async throws -> Resolution {
+            try await wholeAnswer(host, port: port, context: context)
+        }
+
+        func publish(_ host: DomainName, port: UInt16, context: ResolveContext) async throws -> Resolution {
+            var answer = Resolution(["192.0.2.99"], source: .resolver(name))
+            (answer.lacks, answer.rest) = (.family, { nil })
+            return answer
+        }
+    }
+
+    @Test("When the resolver has failed, and nothing more comes from the other one, the answer is complete")
+    func otherEnds() async throws {
+        let cache = cache(ScriptedResolver("httpdns", .refused("busy"))) {
+            $0.whileAsking = .use(HalfResolver())
+        }
+        var answer = try await cache.publish(host, port: 443, context: ResolveContext(on: time.loop))
+        // The last of them has no rest: whoever waits for more would wait for ever.
+        while let rest = answer.rest, let more = await rest() { answer = more }
+        #expect(answer.rest == nil && answer.endpoints == ["192.0.2.99"])
+    }
+
     @Test("What the resolver behind the cache names may be dead, also if it comes before the other's answer")
     func otherIsLate() async throws {
         let dead = try FixtureServer.refusing()

@@ -34,9 +34,9 @@ public struct ClosureResolver: Resolver {
     /// Creates a resolver of a function that blocks its thread, such as an SDK's synchronous call.
     ///
     /// It is called on threads of its own, so a function that hangs does not delay other resolvers: at most 8
-    /// for calls that are waited for. A caller stops waiting at its deadline; the call itself cannot be
-    /// interrupted. When 64 calls hang, for a second at least, the next ones fail. In a chain its time begins
-    /// with the call.
+    /// for calls that are waited for and have not taken half a second. A caller stops waiting at its
+    /// deadline; the call itself cannot be interrupted. When 64 calls hang, the next ones fail. In a chain
+    /// its time begins with the call.
     ///
     /// - Parameters:
     ///   - name: The name for errors and transactions.
@@ -47,7 +47,18 @@ public struct ClosureResolver: Resolver {
         timeToLive: Duration? = nil,
         blocking: @escaping @Sendable (DomainName) throws -> [String]
     ) {
-        let threads = BlockingWork(threadLimit: 8, most: 64)
+        // 64 calls hang after four seconds then: before most callers give up.
+        let threads = BlockingWork(threadLimit: 8, most: 64, patience: 500_000_000)
+        self.init(name, timeToLive: timeToLive, on: threads, blocking: blocking)
+    }
+
+    /// Creates the same on given threads.
+    init(
+        _ name: String,
+        timeToLive: Duration? = nil,
+        on threads: BlockingWork,
+        blocking: @escaping @Sendable (DomainName) throws -> [String]
+    ) {
         self.init(name, dependsOnPort: false) { host, _, context in
             let (loop, hasBegun) = (context.loop, Locked(false))
             let (start, wait) = (loop.now, context.limit?.wait())

@@ -14,7 +14,10 @@ import Testing
 @Suite("Resolvers made of closures", .idleLimit)
 struct ClosureResolverTests {
     private let host = DomainName.test("a.test")
+    private let time = HeldTime()
     private let context = ResolveContext(on: .still)
+    /// Threads whose calls count however slow the machine is.
+    private let patient = BlockingWork(threadLimit: 8, most: 64)
 
     private func ask(_ resolver: any Resolver, on loop: EventLoop = .still) async throws -> Resolution {
         try await resolver.resolve(host, port: 443, context: ResolveContext(on: loop))
@@ -98,7 +101,7 @@ struct ClosureResolverTests {
     @Test("A function that hangs in all of its threads delays no other resolver")
     func hanging() async throws {
         let function = HangingFunction()
-        let hanging = ClosureResolver("hanging", blocking: { _ in function.answer() })
+        let hanging = ClosureResolver("hanging", on: patient, blocking: { _ in function.answer() })
         let questions = (0..<9).map { _ in Task { try await ask(hanging) } }
         await function.all.pass()
         let quick = ClosureResolver("quick", blocking: { _ in ["192.0.2.2"] })
@@ -109,12 +112,33 @@ struct ClosureResolverTests {
         for question in questions { #expect(try await question.value.endpoints == ["192.0.2.1"]) }
     }
 
+    @Test("Calls that hang do not hold up those that wait for a thread, and fail those that get none")
+    func hangingCalls() async throws {
+        let function = HangingFunction()
+        let threads = BlockingWork(threadLimit: 8, most: 64, patience: 1_000_000)
+        let sdk = ClosureResolver("sdk", on: threads, blocking: { _ in function.answer() })
+        let spy = ScriptedResolver("spy", ["192.0.2.2"])
+        let context = ResolveContext(within: .seconds(30), on: time.loop)
+        let questions = (0..<100).map { number in
+            Task {
+                try await ChainResolver(sdk, spy)
+                    .resolve(.test("n\(number).test"), port: 443, context: context).endpoints
+            }
+        }
+        // No time passes for any of them.
+        while function.running.withLock({ $0 }) < 64 || spy.asked.count < 36 { await Task.yield() }
+        function.gate.signal()
+        var answers: [[Endpoint]] = []
+        for question in questions { answers.append(try await question.value) }
+        #expect(answers.filter { $0 == ["192.0.2.1"] }.count == 64)
+    }
+
     @Test(
         "In a chain the time of a function that blocks begins with its call, not while it waits for a thread"
     )
     func limitInChain() async throws {
         let function = HangingFunction()
-        let sdk = ClosureResolver("sdk", blocking: { _ in function.answer() })
+        let sdk = ClosureResolver("sdk", on: patient, blocking: { _ in function.answer() })
         let spy = ScriptedResolver("spy", ["192.0.2.2"])
         let (chain, time) = (ChainResolver(sdk, spy), HeldTime())
         let names = (0..<20).map { DomainName.test("n\($0).test") }
@@ -153,7 +177,7 @@ struct ClosureResolverTests {
         let (function, next) = (HangingFunction(), ScriptedResolver("next", ["192.0.2.9"]))
         defer { function.gate.signal() }
         let time = HeldTime()
-        let slow = ClosureResolver("SDK", blocking: { _ in function.answer() })
+        let slow = ClosureResolver("SDK", on: patient, blocking: { _ in function.answer() })
         let inner = CachingResolver(slow, .init(), loop: time.loop)
         let others = (0..<8).map { number in Task { try await inner.endpoints("n\(number).test") } }
         await function.all.pass()

@@ -155,6 +155,8 @@ public struct Resolution: Sendable {
     /// The failures of those that were asked before: other resolvers of a chain, or other servers of a
     /// service.
     package var failures: [ResolverError] = []
+    /// The service that has answered, beside its name in `source`; `nil` if it was none.
+    package var service: ObjectIdentifier?
     /// Whether it stands in for the answer of the resolver in charge, which is its fallback. It is also asked
     /// for when a server's certificate does not fit.
     package var isProvisional = false

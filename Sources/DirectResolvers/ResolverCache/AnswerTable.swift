@@ -68,6 +68,8 @@ struct AnswerTable {
         var borrowed: (family: IPAddress.Family, until: Instant)?
         /// The HTTPS records of the answer; `nil` if none were asked for.
         var https: HeldRecords?
+        /// The service that gave the addresses; `nil` if none did, or if it is not known.
+        var service: ObjectIdentifier?
 
         /// Whether it has addresses.
         var isPositive: Bool { kind == .addresses || kind == .orderedAddresses }
@@ -188,7 +190,8 @@ struct AnswerTable {
             author: answer.source.author,
             kind: kind,
             lacks: answer.lacks,
-            borrowed: borrowed
+            borrowed: borrowed,
+            service: answer.service
         )
         // An answer with a fallback has something to ask for at once.
         if answer.fallback == nil || answer.lacks.contains(.family) {
@@ -208,7 +211,8 @@ struct AnswerTable {
     private func completeFamily(of answer: inout Resolution, for key: AnswerKey, at now: Instant)
         -> (IPAddress.Family, until: Instant)?
     {
-        guard answer.lacks.contains(.family), let old = entries[key], old.author == answer.source.author
+        guard answer.lacks.contains(.family), let old = entries[key],
+            (old.author, old.service) == (answer.source.author, answer.service)
         else { return nil }
         let known = Set(answer.endpoints.map(\.address.family))
         let others = contents(of: old).endpoints.filter {

@@ -98,6 +98,6 @@ extension ServiceClient {
             let answer = answer.mapError { ResolverError(name, $0) }
             inquiry.note(Inquiry.Verdict(answer: answer), to: query, at: now)
         }
-        return inquiry.view().outcome
+        return inquiry.view().outcome.map(asOwn)
     }
 }

@@ -108,13 +108,20 @@ final class ServiceClient: Sendable {
                         }
                     }
                 case .give(let outcome, let isComplete):
-                    publication.publish(outcome, isComplete: isComplete)
+                    publication.publish(outcome.map(asOwn), isComplete: isComplete)
                     guard !isComplete else { return group.cancelAll() }
                 case .wait(let end):
                     if await handle.waitForSignal(until: end) == .cancelled { return group.cancelAll() }
                 }
             }
         }
+    }
+
+    /// Returns an answer that says which service gave it: two in a chain may have one name.
+    func asOwn(_ answer: Resolution) -> Resolution {
+        var answer = answer
+        answer.service = ObjectIdentifier(self)
+        return answer
     }
 
     private func inquiry(about host: DomainName, port: UInt16, within context: ResolveContext) -> Inquiry {

@@ -123,4 +123,21 @@ struct AnswerTableTests {
         keepHalf(["192.0.2.1"], at: 1)
         #expect(found(at: 1) == ["192.0.2.1"])
     }
+
+    @Test("An answer that lacks a family gets no addresses of another service of the same name")
+    mutating func otherService() {
+        let (office, other) = (Barrier(), Barrier())
+        let expected: [(Barrier, Set<Endpoint>)] = [
+            (other, ["192.0.2.1"]), (office, ["192.0.2.1", "2001:db8::66"]),
+        ]
+        for (service, all) in expected {
+            var both = Resolution(["2001:db8::66", "192.0.2.66"], source: .resolver("r"))
+            both.service = ObjectIdentifier(service)
+            table.keep(both, for: key(1), at: now)
+            var half = Resolution(["192.0.2.1"], timeToLive: .seconds(10), source: .resolver("r"))
+            (half.lacks, half.service) = (.family, ObjectIdentifier(office))
+            table.keep(half, for: key(1), at: instant(1))
+            #expect(found(at: 1) == all)
+        }
+    }
 }

@@ -61,6 +61,9 @@ struct AnswerTable {
         var kind: Kind
         /// The moment before which the same question would get the same answer, or none: it is not asked.
         var quietUntil = Instant(nanoseconds: 0)
+        /// The answer after this one, for callers who refuse some of its addresses; `nil` if none was asked
+        /// for.
+        var next: HeldAnswer?
         /// The missing parts of the answer. A family is asked for when the answer is used.
         var lacks: Resolution.Lack = []
         /// The family whose addresses are those of an earlier answer, as this one lacks them, and until when
@@ -91,6 +94,18 @@ struct AnswerTable {
             let nanoseconds = now < expiry ? expiry.nanoseconds - now.nanoseconds : 0
             left.timeToLive = .nanoseconds(Int64(clamping: nanoseconds))
             return left
+        }
+    }
+
+    /// An answer that stands beside an entry, for as long as the resolver rests. An object, because few have
+    /// one.
+    final class HeldAnswer: Sendable {
+        let answer: Resolution
+        let end: Instant
+
+        init(_ answer: Resolution, until end: Instant) {
+            self.answer = answer
+            self.end = end
         }
     }
 
@@ -157,6 +172,20 @@ struct AnswerTable {
     mutating func pause(_ key: AnswerKey, at now: Instant) {
         let end = now.advanced(byNanoseconds: Self.shortestRepeat)
         _ = key.host.bytes.withSpan { entries.update($0, tag: key.tag) { $0.quietUntil = end } }
+    }
+
+    /// Keeps the answer that comes after the one of a name, for those who refuse some addresses of that, and
+    /// lets the resolver rest.
+    mutating func keep(_ answer: Resolution, after key: AnswerKey, at now: Instant) {
+        pause(key, at: now)
+        let held = HeldAnswer(answer, until: now.advanced(byNanoseconds: Self.shortestRepeat))
+        _ = key.host.bytes.withSpan { entries.update($0, tag: key.tag) { $0.next = held } }
+    }
+
+    /// Returns the answer that comes after the one of a name; `nil` if it is not known any more.
+    func next(after key: AnswerKey, at now: Instant) -> Resolution? {
+        guard let held = entries[key]?.next, now < held.end else { return nil }
+        return held.answer
     }
 
     /// The shortest time between two questions for a name that has an answer, in nanoseconds.

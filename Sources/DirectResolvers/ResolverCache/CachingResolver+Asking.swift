@@ -13,6 +13,9 @@ extension CachingResolver {
         var useless: [Endpoint] = []
         /// The fallback of the answer that has them; `nil` if the resolver is asked.
         var next: Ask?
+        /// Whether all who ask refuse some of the endpoints, which are of use to others: what comes after
+        /// them does not take their place.
+        var isForCallerAlone = false
     }
 
     /// Asks the resolver, or joins a question for the same name that is already under way, and waits for the
@@ -24,6 +27,11 @@ extension CachingResolver {
         for want: Want = Want()
     ) async throws -> Resolution {
         let waiter = InFlightQuery.Waiter(loop: context.loop)
+        if want.isForCallerAlone, let next = next(after: key(host, port: port, context)),
+            want.isMet(by: next)
+        {
+            return next
+        }
         guard let query = join(host, port: port, waiter: waiter, context: context, for: want) else {
             // Between the caller's look-up and this one, the answer has arrived. Or there is no other one
             // now.
@@ -35,6 +43,11 @@ extension CachingResolver {
             return known
         }
         return try await answer(of: query, after: 0, as: waiter, within: context)
+    }
+
+    private func next(after key: AnswerKey) -> Resolution? {
+        let now = now
+        return state.withLock { $0.table.next(after: key, at: now) }
     }
 
     private func denial(_ host: DomainName, port: UInt16, _ context: ResolveContext) -> ResolverError.Reason?
@@ -227,11 +240,8 @@ extension CachingResolver {
     private func next(_ host: DomainName, port: UInt16, context: ResolveContext, for want: Want) async throws
         -> Resolution?
     {
-        if context.isForCallerAlone {
-            if let next = want.next { return try await next(context) }
-            let answer = try await upstream.firstAnswer(host, port: port, context: context)
-            return want.isMet(by: answer) ? answer : try await answer.fallback?(context)
-        }
+        var want = want
+        want.isForCallerAlone = context.isForCallerAlone
         let answer = try await ask(host, port: port, context: context, for: want)
         return want.isMet(by: answer) ? answer : try await answer.fallback?(context)
     }
@@ -266,6 +276,7 @@ extension CachingResolver {
                 known ?? InFlightQuery(key, generation: state.generation, isWanted: waiter == nil, want)
             query.awaited.withLock { $0 = (max($0.deadline, deadline), max($0.latest, latest)) }
             if let waiter { query.join(waiter) } else { query.isWanted = true }
+            if !want.isForCallerAlone { query.want.isForCallerAlone = false }
             if known == nil { query.limit = limit(of: query, on: context.loop) }
             if let own = context.limit { query.limit?.lead(own) }
             guard known == nil else { return query }
@@ -328,7 +339,7 @@ extension CachingResolver {
             switch try await upstream.fallback(next, within: context) {
             case .success(let other?):
                 let answer = await whole(.success(other), for: query, port: port, within: context)
-                return complete(query, answer, port: port)
+                return complete(query, answer, isNext: true, port: port)
             case .success(nil): failure = ResolverError(upstream.name, .noAddresses)
             case .failure(let error): failure = error
             }
@@ -351,7 +362,12 @@ extension CachingResolver {
         while case .success(var part) = given, let rest = part.rest {
             part.rest = nil
             if query.want.isMet(by: part) {
-                let waiters = state.withLock { _ in query.publish(withFallback(part, of: query, port: port)) }
+                let waiters = state.withLock { _ in
+                    // For those who refuse some addresses the table does not go on to this answer.
+                    query.publish(
+                        query.want.isForCallerAlone ? part : withFallback(part, of: query, port: port)
+                    )
+                }
                 for waiter in waiters { waiter.turn.input.signal() }
             }
             given = .success(part)
@@ -365,19 +381,21 @@ extension CachingResolver {
 
     /// Ends a query: keeps its result in the table and wakes all waiters, outside the lock.
     ///
-    /// - Parameter isKept: Whether it is an answer of the resolver, and not the failure of a fallback.
+    /// - Parameters:
+    ///   - isKept: Whether it is an answer of the resolver, and not the failure of a fallback.
+    ///   - isNext: Whether it comes after an answer that the table may have.
     private func complete(
         _ query: InFlightQuery,
         _ outcome: InFlightQuery.Outcome,
         isKept: Bool = true,
+        isNext: Bool = false,
         port: UInt16
     ) {
         let now = now
         let (waiters, hasChanged) = state.withLock { state -> ([InFlightQuery.Waiter], Bool) in
             if state.queries[query.key] === query { state.queries[query.key] = nil }
-            guard isKept else {
-                let hasAnswer = (try? outcome.get()) != nil
-                if hasAnswer, query.generation == state.generation { state.pause(query.key, at: now) }
+            guard isKept, !(isNext && query.want.isForCallerAlone) else {
+                if let answer = try? outcome.get() { state.note(answer, after: query, at: now) }
                 return (query.complete(outcome), false)
             }
             var answer = outcome

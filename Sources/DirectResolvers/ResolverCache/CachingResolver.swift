@@ -156,7 +156,12 @@ public final class CachingResolver: Resolver, PublishingResolver {
             table.demote(endpoint, for: key, port: port)
         }
 
-        mutating func pause(_ key: AnswerKey, at now: Instant) { table.pause(key, at: now) }
+        /// Notes an answer that does not take the place of the table's.
+        mutating func note(_ answer: Resolution, after query: InFlightQuery, at now: Instant) {
+            guard query.generation == generation else { return }
+            guard query.want.isForCallerAlone else { return table.pause(query.key, at: now) }
+            table.keep(answer, after: query.key, at: now)
+        }
 
         mutating func forgetDead(at now: Instant) { table.forgetDead(at: now) }
 

@@ -263,4 +263,21 @@ struct ChainResolverTests {
         #expect(try await client.get("http://a.test/").text == "next")
         #expect(cache.contents.map(\.author) == [.resolver("first")])
     }
+
+    @Test("All calls that refuse a part of an answer share the question for the one after it")
+    func partlyRefusedByMany() async throws {
+        let first = ScriptedResolver("first", ["192.0.2.1", "10.0.0.1"], timeToLive: .seconds(60))
+        let next = ScriptedResolver("next", ["192.0.2.9"], timeToLive: .seconds(60))
+        let cache = CachingResolver(ChainResolver(first, next), .init(), loop: time.loop)
+        var context = ResolveContext(on: time.loop)
+        let answer = try await cache.resolve(host, port: 443, context: context)
+        context.isForCallerAlone = true
+        for _ in 0..<3 {
+            #expect(try await answer.fallback?(context)?.endpoints == ["192.0.2.9"])
+            let known = try #require(try cache.knownAnswer(for: host, port: 443, context: context))
+            #expect(known.endpoints == ["192.0.2.1", "10.0.0.1"])
+            #expect(try await known.fallback?(context)?.endpoints == ["192.0.2.9"])
+        }
+        #expect(first.asked.count <= 2 && next.asked.count == 1)
+    }
 }

@@ -365,22 +365,28 @@ package final class QuestionLimit: Sendable {
         state.withLock { $0.wakes.append(wake) }
     }
 
+    private typealias Consequences = (
+        followers: [QuestionLimit], wakes: [@Sendable () -> Void], pause: Instant
+    )
+
     private func change(by number: Int, since start: Instant? = nil) {
         let now = loop.now
-        let (followers, wakes) = state.withLock { state -> ([QuestionLimit], [@Sendable () -> Void]) in
+        let (followers, wakes, pause) = state.withLock { state -> Consequences in
             let (before, after) = (state.waiting > 0, state.waiting + number > 0)
             state.waiting += number
-            guard before != after else { return ([], []) }
+            guard before != after else { return ([], [], now) }
             guard !after else {
-                (state.pause, state.hasWaited) = (start ?? now, true)
-                return (state.followers, [])
+                // Until its first question comes, nobody has been asked: the process may have been stopped.
+                let begin = start ?? (state.hasWaited ? now : state.start)
+                (state.pause, state.hasWaited) = (max(begin, state.start), true)
+                return (state.followers, [], state.pause)
             }
             state.start = state.start.advanced(
                 byNanoseconds: max(now, state.pause).nanoseconds - state.pause.nanoseconds
             )
-            return (state.followers, state.wakes)
+            return (state.followers, state.wakes, now)
         }
-        for follower in followers { follower.change(by: number > 0 ? 1 : -1, since: start) }
+        for follower in followers { follower.change(by: number > 0 ? 1 : -1, since: pause) }
         for wake in wakes { wake() }
     }
 }

@@ -31,6 +31,21 @@ struct QuestionLimitTests {
         #expect(limit.end == time.moment(after: .seconds(1)))
     }
 
+    @Test("What passes before the first question is no silence, for those around it neither")
+    func stopped() {
+        let outer = limit()
+        time.advance(by: .seconds(1))
+        let inner = limit(within: outer)
+        // The process is stopped for longer than any limit.
+        time.advance(by: .seconds(12))
+        let wait = inner.wait()
+        time.advance(by: .seconds(1))
+        wait.end()
+        #expect(inner.end == time.moment(after: .seconds(3)))
+        // The second before the inner one began was its own.
+        #expect(outer.end == time.moment(after: .seconds(2)))
+    }
+
     @Test("Those around it, and those that follow it later, stand still with it")
     func following() {
         let outer = limit()

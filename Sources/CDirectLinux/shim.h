@@ -4,27 +4,15 @@
 /* The Linux headers that are missing in Swift's Glibc module. Empty on other systems. */
 #ifdef __linux__
 #include <fcntl.h>
-#include <linux/stat.h>
 #include <malloc.h>
 #include <spawn.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <stdint.h>
 #include <sys/prctl.h>
 
 /* Flags of open(2) that the headers declare only with _GNU_SOURCE, which Swift does not set: O_PATH and O_TMPFILE. */
 static const int direct_open_path = 010000000;
 static const int direct_open_unnamed = 020000000 | O_DIRECTORY;
-
-/* Returns when an open file was created, in nanoseconds since 1970, and 0 where the file system does not tell. The header declares
- * statx(2) only with _GNU_SOURCE. */
-static inline int64_t direct_creation_time(int descriptor) {
-    extern int statx(int, const char *, int, unsigned int, struct statx *);
-    struct statx facts;
-    if (statx(descriptor, "", 0x1000 /* AT_EMPTY_PATH */, STATX_BTIME, &facts) != 0) return 0;
-    if (!(facts.stx_mask & STATX_BTIME)) return 0;
-    return facts.stx_btime.tv_sec * 1000000000 + facts.stx_btime.tv_nsec;
-}
 
 /* Wraps prctl, which is variadic. The kernel uses at most 15 characters of the name. */
 static inline void direct_name_this_thread(const char *name) {

@@ -94,14 +94,6 @@ int fstat(int descriptor, struct stat *facts) {
     return reported_facts(result, &found, facts);
 }
 
-/* The disk of a world knows no time of creation (statx(2)). */
-int statx(int folder, const char *restrict path, int flags, unsigned int mask, struct statx *restrict facts) {
-    REAL(statx);
-    if (!SIMULATES(folder)) return real(folder, path, flags, mask, facts);
-    errno = ENOSYS;
-    return -1;
-}
-
 int stat(const char *restrict path, struct stat *restrict facts) {
     static int (*real)(const char *restrict, struct stat *restrict);
     if (!real) real = (int (*)(const char *restrict, struct stat *restrict))system_symbol(RTLD_NEXT, "stat");

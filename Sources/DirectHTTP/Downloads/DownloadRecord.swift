@@ -1,15 +1,14 @@
 internal import DirectCore
 internal import DirectTLS
 
-/// The record beside a partial file: which version of which resource the file belongs to, how many of its
-/// bytes are on the disk for certain, and their digest.
+/// The record beside a partial file: which version of which resource the file belongs to, and how many of its
+/// bytes can be continued, with their digest, which tells the file from every other.
 ///
 /// It is text, one value a line. The last line is the digest of those before it, so that a record that was
 /// damaged in any byte is not used.
 struct DownloadRecord: Equatable, Sendable {
     var representation: Representation
-    private let validator: StrongValidator
-    /// The number of bytes of the partial file that are known to be on the disk.
+    /// The number of bytes of the partial file that count.
     var savedBytes: UInt64
     /// The SHA-256 digest of these bytes.
     var digest: [UInt8]
@@ -21,20 +20,23 @@ struct DownloadRecord: Equatable, Sendable {
     /// different URLs: before the empty one.
     private static let rareLines = 6
     private static let joinedLine = "joined yes"
+    /// Of a version without a validator, which cannot be continued.
+    private static let unknownVersion = "version unknown"
 
     /// The largest record that is read. A URL may be long.
     static let sizeLimit = 1 << 20
 
     /// The bytes of the file; `nil` if there is no memory for the digest.
     var bytes: [UInt8]? {
-        let (kind, value) =
-            switch validator {
-            case .entityTag(let tag): ("etag", tag)
-            case .date(let date): ("last-modified", date)
+        let version =
+            switch representation.validator {
+            case .entityTag(let tag): "etag \(tag)"
+            case .date(let date): "last-modified \(date)"
+            case nil: Self.unknownVersion
             }
         let length = representation.length.map { "\($0)" } ?? "unknown"
         var lines = [
-            Self.title, "url \(representation.url.text)", "\(kind) \(value)", "length \(length)",
+            Self.title, "url \(representation.url.text)", version, "length \(length)",
             "saved \(savedBytes)", "sha256 \(Hex.encode(digest))", "",
         ]
         if representation.isJoined { lines.insert(Self.joinedLine, at: Self.rareLines) }
@@ -46,11 +48,10 @@ struct DownloadRecord: Equatable, Sendable {
         return text + Array("check \(Hex.encode(check))\n".utf8)
     }
 
-    /// `nil` for a version that cannot be continued.
+    /// `nil` without a digest.
     init?(_ representation: Representation, savedBytes: UInt64, digest: [UInt8]) {
-        guard let validator = representation.validator, digest.count == 32 else { return nil }
+        guard digest.count == 32 else { return nil }
         self.representation = representation
-        self.validator = validator
         self.savedBytes = savedBytes
         self.digest = digest
     }
@@ -69,7 +70,8 @@ struct DownloadRecord: Equatable, Sendable {
         if isJoined { lines.remove(at: Self.rareLines) }
         guard lines.count == 8, lines[0] == Self.title, lines[7].isEmpty,
             let url = Self.value("url", of: lines[1]).flatMap({ try? HTTPURL(String($0)) }),
-            let validator = Self.validator(lines[2]),
+            case let validator = Self.validator(lines[2]),
+            validator != nil || lines[2] == Self.unknownVersion,
             let length = Self.value("length", of: lines[3]),
             let saved = Self.value("saved", of: lines[4]).flatMap({ UInt64($0) }),
             let digest = Self.value("sha256", of: lines[5]).flatMap({ Hex.decode($0) }),

@@ -5,14 +5,15 @@ internal import Synchronization
 
 /// The partial file of a download, `PATH.part`, and the record beside it, `PATH.part.info`.
 ///
-/// The file counts as far as the record says. The record is written only when the bytes that it counts are on
-/// the disk, and it has their digest. So whatever a crash leaves of the two files, the bytes that are
-/// continued are the right ones, or the files are discarded.
+/// The file counts as far as the record says. The record has the digest of the bytes that it counts, and is
+/// written when they are on the disk; only of the first few, which tell whose file it is, before they are in
+/// the file. So whatever a crash leaves of the two files, the bytes that are continued are the right ones,
+/// and a file whose bytes have another digest is not a download's, and stays as it is.
 ///
-/// A file without a strong validator cannot be continued: its record counts nothing, and both are removed
-/// when the download ends. The same holds for a file of another name, which is used if another program or
-/// user may have made what is under these two. Every method blocks, and may be called from any thread. After
-/// ``close()`` they do nothing.
+/// A file without a strong validator cannot be continued: its record counts its first bytes only, and both
+/// are removed when the download ends, or by the next one. The same holds for a file of another name, which
+/// is used if another program or user may have made what is under these two. Every method blocks, and may be
+/// called from any thread. After ``close()`` they do nothing.
 final class PartialDownload: Sendable {
     /// What is on the disk.
     private struct Disk {
@@ -23,7 +24,7 @@ final class PartialDownload: Sendable {
         var size: UInt64 = 0
         /// The hash of these bytes.
         var hash = RunningSHA256()
-        /// The number of them that the record counts.
+        /// The number of them that the record counts and the disk keeps.
         var savedBytes: UInt64 = 0
         var isOpen = true
     }
@@ -36,13 +37,8 @@ final class PartialDownload: Sendable {
     /// Opens the partial file for this path. Call ``load()`` next.
     ///
     /// Returns `nil` if another download uses it.
-    static func open(
-        _ target: String,
-        mode: UInt16,
-        of owner: PartialFile.Owner = .downloads
-    ) throws(SystemError) -> PartialDownload? {
-        guard let file = try PartialFile.open(target, mode: mode, of: owner, stem: stem) else { return nil }
-        return PartialDownload(file)
+    static func open(_ target: String, mode: UInt16) throws(SystemError) -> PartialDownload? {
+        try PartialFile.open(target, mode: mode, of: .downloads, stem: stem).map(PartialDownload.init)
     }
 
     private init(_ file: PartialFile) {
@@ -67,10 +63,10 @@ final class PartialDownload: Sendable {
     /// Empties the file, for this version.
     func begin(_ representation: Representation) throws(SystemError) {
         try change { disk throws(SystemError) in
-            // The record goes first: it must not count bytes of another version.
-            try disk.file.claim()
-            disk.savedBytes = 0
             try disk.file.truncate(to: 0)
+            // Beside a record of other bytes these would be nobody's.
+            if disk.size + disk.savedBytes > 0 { try disk.file.settle() }
+            disk.savedBytes = 0
             disk.size = 0
             disk.hash = RunningSHA256()
             disk.representation = representation
@@ -88,6 +84,7 @@ final class PartialDownload: Sendable {
     func append(_ bytes: [UInt8], at start: UInt64? = nil) throws(SystemError) {
         try change { disk throws(SystemError) in
             guard disk.size == start ?? disk.size else { return }
+            if disk.size == 0 { try announce(Array(bytes.prefix(4096)), in: disk) }
             try disk.file.write(bytes, at: disk.size)
             disk.size += UInt64(bytes.count)
             disk.hash.add(bytes)
@@ -126,23 +123,16 @@ final class PartialDownload: Sendable {
             guard disk.isOpen else { return }
             disk.isOpen = false
             defer { disk.file.close() }
-            guard let representation = disk.representation else { return removeIfEmpty(disk.file) }
+            // It may be another program's.
+            if disk.file.isFound { return }
             // A failure here leaves what was saved before.
-            let canContinue = disk.file.canBeContinued && representation.validator != nil
+            let canContinue = disk.file.canBeContinued && disk.representation?.validator != nil
             if isUseless || !canContinue || disk.size == 0 {
                 try? disk.file.remove()
             } else {
                 try? save(&disk)
             }
         }
-    }
-
-    /// Removes the file of a download that has not begun, if that has made it. Any other file stays: it may
-    /// be another program's.
-    private func removeIfEmpty(_ file: PartialFile) {
-        let isEmpty = (try? file.read(at: 0, count: 1).isEmpty) ?? false
-        guard isEmpty || !file.canBeContinued else { return }
-        try? file.remove()
     }
 
     private func change(_ body: (inout Disk) throws(SystemError) -> Void) throws(SystemError) {
@@ -152,19 +142,26 @@ final class PartialDownload: Sendable {
         }
     }
 
+    /// Writes the first bytes, after a record that counts them. A kill leaves all of so few, or none.
+    private func announce(_ bytes: [UInt8], in disk: Disk) throws(SystemError) {
+        try saveRecord(of: bytes.count, digest: MessageDigest.sha256.digest(of: bytes) ?? [], in: disk)
+        try disk.file.write(bytes, at: 0)
+    }
+
     /// Makes the disk keep the bytes, and then the record count them.
     private func save(_ disk: inout Disk) throws(SystemError) {
-        guard disk.file.canBeContinued, disk.size > disk.savedBytes, let representation = disk.representation,
-            let record = DownloadRecord(
-                representation,
-                savedBytes: disk.size,
-                digest: disk.hash.current()
-            ),
-            let bytes = record.bytes
+        guard disk.file.canBeContinued, disk.representation?.validator != nil, disk.size > disk.savedBytes
         else { return }
         try disk.file.settle()
-        try disk.file.saveRecord(bytes)
+        try saveRecord(of: Int(disk.size), digest: disk.hash.current(), in: disk)
         disk.savedBytes = disk.size
+    }
+
+    private func saveRecord(of count: Int, digest: [UInt8], in disk: Disk) throws(SystemError) {
+        guard disk.file.canBeContinued, let representation = disk.representation,
+            let record = DownloadRecord(representation, savedBytes: UInt64(count), digest: digest)?.bytes
+        else { return }
+        try disk.file.saveRecord(record)
     }
 
     /// The number of bytes that a crash may cost: an eighth of the file, within bounds.
@@ -178,14 +175,12 @@ extension PartialDownload {
     /// Reads what an earlier download has left. A large file takes its time.
     func load() throws(SystemError) {
         try change { disk throws(SystemError) in
+            guard disk.file.isFound else { return }
             // A record that cannot be read is one that does not exist.
             guard let bytes = try? disk.file.readRecord(limit: DownloadRecord.sizeLimit),
                 let record = DownloadRecord(parsing: bytes),
-                let (hash, size) = try hash(of: disk.file, as: record)
-            else {
-                if !disk.file.isCertain { disk.file = try disk.file.another() }
-                return
-            }
+                let (hash, size) = try hash(of: disk.file, as: record), try disk.file.adopt()
+            else { return disk.file = try disk.file.another() }
             // After a crash, bytes that the record does not count may be anything.
             try disk.file.truncate(to: record.savedBytes)
             disk.hash = hash
@@ -236,6 +231,5 @@ extension PartialDownload {
 
 extension PartialFile.Owner {
     /// Downloads of this user.
-    static let downloads = PartialFile.Owner(title: titleOfDownloads)
-    static let titleOfDownloads = Array((DownloadRecord.title + "\n").utf8)
+    static let downloads = PartialFile.Owner(title: Array((DownloadRecord.title + "\n").utf8))
 }

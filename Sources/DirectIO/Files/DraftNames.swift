@@ -29,10 +29,10 @@ extension FilePlace {
         for place in fixedDraftPlaces { place.removeIfAbandoned() }
     }
 
-    /// Removes the temporary name of this target that is one of that file. Returns whether there was one.
-    func removeDraftName(of facts: stat) throws(SystemError) -> Bool {
-        for place in fixedDraftPlaces where try place.holds(facts) { return try place.remove() }
-        return false
+    /// The temporary name of this target that is one of that file.
+    func draftName(of facts: stat) throws(SystemError) -> FilePlace? {
+        for place in fixedDraftPlaces where try place.holds(facts) { return place }
+        return nil
     }
 
     /// What is known of the file, without the second name that a writer has left which was killed before it

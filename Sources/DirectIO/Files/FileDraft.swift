@@ -206,8 +206,15 @@ package final class FileDraft: @unchecked Sendable {
         isPending = false
     }
 
+    /// Takes back what a killed process has given the file for its final name, if anything.
+    func takeBackName() throws(SystemError) {
+        guard let name = try target?.draftName(of: try stat(of: descriptor)) else { return }
+        try name.remove()
+        hide()
+    }
+
     /// Takes back what ``commit()`` gives a file.
-    func hide() {
+    private func hide() {
         _ = fchown(descriptor, geteuid(), gid_t.max)
         _ = fchmod(descriptor, mode_t(Self.hiddenMode))
     }

@@ -3,7 +3,6 @@ internal import Darwin
 #else
 internal import Glibc
 #endif
-internal import CDirectLinux
 
 /// A file that is filled over several runs of a program and renamed to its final path when it is complete,
 /// and the record beside it.
@@ -12,10 +11,10 @@ internal import CDirectLinux
 /// even if the process is killed. Every call blocks. The methods may be called from any thread, but not at
 /// the same time.
 ///
-/// The record is written before the first byte of the file, begins with a title, and names the file by its
-/// inode and the time of its creation. What is there without such a record, or after the record was written,
-/// is not of this package, and is left alone. Where there is no such time (NFS, FUSE), only the contents tell
-/// (``isCertain``). Nor must another user decide how the file begins:
+/// The record begins with a title, and is written before the first byte of the file. Whether the file is the
+/// one of the record only its bytes tell: inodes get their numbers again, and a copy has others. So bytes
+/// that were found (``isFound``) are compared with the record before anything else is done with the file, and
+/// if they differ both are left alone (``another()``). Nor must another user decide how the file begins:
 /// what is under its name, or under that of the record, is used only if it is a regular file of this
 /// process's user, which no other user can write to and which has no other name. In place of what is left
 /// alone, a file is filled that is for a single run. The same happens where the file cannot be locked, and on
@@ -25,27 +24,19 @@ package final class PartialFile: @unchecked Sendable {
     /// `nil` if the file is filled in this run or never.
     private var record: FilePlace?
     private let owner: Owner
-    /// What the record of this file begins with: the title, and the file. Empty without a record.
-    private let heading: [UInt8]
-    /// Whether it is known that the file is that of its record. If not, what is not as the record says must
-    /// be left alone (``another()``).
-    package let isCertain: Bool
+    /// Whether there are bytes in the file that its record has to prove: call ``adopt()`` if it does, or
+    /// ``another()``, before the file is changed.
+    package private(set) var isFound: Bool
 
     /// The owner of the files that are used.
     package struct Owner: Sendable {
         let user: UInt32
         let title: [UInt8]
-        /// Returns the time at which an open file was created; 0 for an unknown one.
-        let created: @Sendable (Int32) -> Int64
 
-        /// - Parameter title: What every record begins with, as bytes without an end of line.
+        /// - Parameter title: What every record begins with.
         /// - Parameter user: The user who has made the files.
-        package init(
-            title: [UInt8],
-            user: UInt32 = geteuid(),
-            created: @escaping @Sendable (Int32) -> Int64 = timeOfCreation
-        ) {
-            (self.title, self.user, self.created) = (title, user, created)
+        package init(title: [UInt8], user: UInt32 = geteuid()) {
+            (self.title, self.user) = (title, user)
         }
     }
 
@@ -53,7 +44,7 @@ package final class PartialFile: @unchecked Sendable {
     package var canBeContinued: Bool { record != nil }
 
     private enum Candidate {
-        case usable(FileDraft, heading: [UInt8], isCertain: Bool)
+        case usable(FileDraft, isFound: Bool)
         case inUse
         /// It has been renamed or removed meanwhile.
         case gone
@@ -76,11 +67,12 @@ package final class PartialFile: @unchecked Sendable {
         let target = try FilePlace(replaceable: path)
         let part = target.sibling(stem(target.name) + ".part")
         let record = part.sibling(part.name + ".info")
+        record.removeLeftovers()
         for _ in 0..<attempts {
             switch candidate(part, record, for: target, mode: mode, of: owner) {
-            case .usable(let draft, let heading, let isCertain):
+            case .usable(let draft, let isFound):
                 target.removeLeftovers()
-                return PartialFile(draft, record, owner, heading: heading, isCertain: isCertain)
+                return PartialFile(draft, record, owner, isFound: isFound)
             case .inUse: return nil
             case .gone: continue
             case .unusable: return PartialFile(try FileDraft(target, mode: mode), nil, owner)
@@ -92,15 +84,8 @@ package final class PartialFile: @unchecked Sendable {
     /// The number of times a file may disappear between two calls before that is an error.
     private static let attempts = 100
 
-    private init(
-        _ draft: FileDraft,
-        _ record: FilePlace?,
-        _ owner: Owner,
-        heading: [UInt8] = [],
-        isCertain: Bool = true
-    ) {
-        (self.draft, self.record, self.owner) = (draft, record, owner)
-        (self.heading, self.isCertain) = (heading, isCertain)
+    private init(_ draft: FileDraft, _ record: FilePlace?, _ owner: Owner, isFound: Bool = false) {
+        (self.draft, self.record, self.owner, self.isFound) = (draft, record, owner, isFound)
     }
 
     deinit {
@@ -120,6 +105,19 @@ package final class PartialFile: @unchecked Sendable {
     package func another() throws(SystemError) -> PartialFile {
         close()
         return PartialFile(try draft.another(), nil, owner)
+    }
+
+    /// Takes the bytes that were found, since the record proves them, and completes what a process has left
+    /// that was killed as it gave the file its final name. Returns whether the file still has to get that.
+    package func adopt() throws(SystemError) -> Bool {
+        if draft.replaces(draft.descriptor) {
+            try remove()
+            return false
+        }
+        // It may have the attributes that go with the name.
+        try draft.takeBackName()
+        isFound = try !stat(of: draft.descriptor).isPrivate(to: owner.user)
+        return !isFound
     }
 
     /// Returns up to `count` bytes from this offset; none at the end of the file.
@@ -161,22 +159,14 @@ package final class PartialFile: @unchecked Sendable {
 
 /// The record, which says what the file is.
 extension PartialFile {
-    /// Returns the record; `nil` if there is none of this file.
+    /// Returns the record; `nil` if there is none.
     package func readRecord(limit: Int) throws(SystemError) -> [UInt8]? {
-        guard let record, let bytes = try StateFile.read(record, limit: limit + heading.count),
-            bytes.starts(with: heading)
-        else { return nil }
-        return owner.title + bytes.dropFirst(heading.count)
+        guard let record else { return nil }
+        return try StateFile.read(record, limit: limit)
     }
 
-    /// Makes the record one that counts no byte. Call this before the file is written.
-    package func claim() throws(SystemError) {
-        try saveRecord(owner.title)
-    }
-
-    /// Replaces the record, which has to begin with the title.
+    /// Replaces the record, which has to begin with the title. Call this before the file is written.
     package func saveRecord(_ bytes: [UInt8]) throws(SystemError) {
-        let bytes = heading + bytes.dropFirst(owner.title.count)
         guard try draft.hasItsName else {
             // Beside another file the record would say that it is this one.
             try removeRecord()
@@ -192,17 +182,14 @@ extension PartialFile {
         try changeRecord { record throws(SystemError) in try record.remove() }
     }
 
-    /// Changes the record, unless what has its name begins otherwise: that is another file.
+    /// Changes the record, unless what has its name is another file.
     private func changeRecord(_ change: (FilePlace) throws(SystemError) -> Void) throws(SystemError) {
         guard let record else { return }
         do throws(SystemError) {
-            let present = try StateReader(record)
-            if let present, try present.bytes(at: 0, count: heading.count) != heading {
-                return self.record = nil
-            }
+            guard try Recorded(record, owner) != .foreign else { return self.record = nil }
             try change(record)
         } catch {
-            guard (try? Self.isUsable(record, of: owner.user)) == false else { throw error }
+            guard (try? Recorded(record, owner)) == .foreign else { throw error }
             // Another user has taken its name meanwhile. The file is as good without it, in this run.
             self.record = nil
         }
@@ -242,78 +229,46 @@ extension PartialFile {
         of owner: Owner
     ) throws(SystemError) -> Candidate {
         let lock = FileLock.take(draft.descriptor)
-        let (heading, isCertain) = try owner.heading(of: draft)
-        let recorded = try isUsable(record, of: owner.user) ? Recorded(record, owner, heading) : .foreign
-        if lock == .taken, recorded == .thisFile, try isAlreadyNamed(draft, target) { return .gone }
         let own = try stat(of: draft.descriptor)
-        guard own.isPrivate, own.st_uid == owner.user, recorded != .foreign,
-            !isNew || own.permissions == FileDraft.hiddenMode
+        let recorded = try Recorded(record, owner)
+        let isOwn = try own.st_nlink == 2 ? isAlmostNamed(own, target, owner) : own.isPrivate(to: owner.user)
+        guard isOwn, recorded != .foreign, !isNew || own.permissions == FileDraft.hiddenMode
         else { return .unusable }
         guard lock == .taken else { return lock == .inUse ? .inUse : .unusable }
         // The former user may have renamed or removed the file between the two calls. Then the lock is
         // worthless.
         guard let place = draft.place, try place.holds(own) else { return .gone }
-        // The file of the record is gone. What has its name now is new, or another program's.
-        if recorded == .anotherFile { try record.remove() }
-        let isEmpty = own.st_size == 0
-        guard recorded == .thisFile || isNew || recorded == .nothing && isEmpty else { return .unusable }
-        return .usable(draft, heading: heading, isCertain: isCertain || isEmpty)
+        guard own.st_size > 0 else { return .usable(draft, isFound: false) }
+        return recorded == .own ? .usable(draft, isFound: true) : .unusable
     }
 
-    /// Completes what a process has left that was killed as it gave the file its final name. Returns whether
-    /// the file had it.
-    private static func isAlreadyNamed(_ draft: FileDraft, _ target: FilePlace) throws(SystemError) -> Bool {
-        let own = try stat(of: draft.descriptor)
-        guard own.st_nlink == 2 else { return false }
-        if try target.holds(own) {
-            try draft.removeName()
-            return true
-        }
-        // It may have the attributes that go with the name.
-        if try target.removeDraftName(of: own) { draft.hide() }
-        return false
-    }
-
-    private static func isUsable(_ record: FilePlace, of user: UInt32) throws(SystemError) -> Bool {
-        try record.factsOfWhole().map { $0.isPrivate && $0.st_uid == user } ?? true
+    /// Whether a process may have left the file that was killed as it gave it the final name.
+    private static func isAlmostNamed(_ own: stat, _ target: FilePlace, _ owner: Owner)
+        throws(SystemError) -> Bool
+    {
+        guard own.isRegularFile, own.st_size > 0 else { return false }
+        if try target.holds(own) { return true }
+        guard own.st_uid == owner.user else { return false }
+        return try target.draftName(of: own) != nil
     }
 }
 
-/// The file that a record is of.
+extension stat {
+    fileprivate func isPrivate(to user: UInt32) -> Bool { isPrivate && st_uid == user }
+}
+
+/// What has the name of a record.
 private enum Recorded {
     case nothing
-    case thisFile
-    case anotherFile
+    case own
     /// It is no record of this owner.
     case foreign
 
-    init(_ record: FilePlace, _ owner: PartialFile.Owner, _ heading: [UInt8]) throws(SystemError) {
-        guard let reader = try StateReader(record) else {
-            self = .nothing
-            return
-        }
-        let start = try reader.bytes(at: 0, count: heading.count)
-        self = start == heading ? .thisFile : start.starts(with: owner.title) ? .anotherFile : .foreign
-    }
-}
-
-extension PartialFile.Owner {
-    /// What the record of this file begins with, and whether that can be said of no other file. An inode's
-    /// number is given again once a file is removed, so the time of creation goes with it.
-    fileprivate func heading(of draft: FileDraft) throws(SystemError) -> (bytes: [UInt8], isCertain: Bool) {
-        let (inode, created) = (try stat(of: draft.descriptor).st_ino, created(draft.descriptor))
-        let name = created == 0 ? "file unknown\n" : "file \(inode) \(created)\n"
-        return (title + Array(name.utf8), created != 0)
-    }
-
-    /// The time at which an open file was created, in nanoseconds since 1970; 0 where the file system has no
-    /// such time.
-    package static let timeOfCreation: @Sendable (Int32) -> Int64 = { descriptor in
-        #if canImport(Darwin)
-        let created = (try? stat(of: descriptor))?.st_birthtimespec ?? timespec()
-        return Int64(created.tv_sec) * 1_000_000_000 + Int64(created.tv_nsec)
-        #else
-        return direct_creation_time(descriptor)
-        #endif
+    init(_ record: FilePlace, _ owner: PartialFile.Owner) throws(SystemError) {
+        self = .nothing
+        guard let facts = try record.factsOfWhole() else { return }
+        self = .foreign
+        guard facts.isPrivate(to: owner.user), let reader = try StateReader(record) else { return }
+        if try reader.bytes(at: 0, count: owner.title.count) == owner.title { self = .own }
     }
 }

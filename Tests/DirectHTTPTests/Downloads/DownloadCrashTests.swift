@@ -39,6 +39,8 @@ struct DownloadCrashTests {
         }
     }
 
+    private let files = ["film.part", "film.part.info"]
+
     private func record(of count: Int, length: UInt64? = 24) throws -> [UInt8] {
         let whole = Representation(url: url, validator: .entityTag("\"1\""), length: length)
         let digest = try #require(MessageDigest.sha256.digest(of: Array(content.prefix(count))))
@@ -70,7 +72,7 @@ struct DownloadCrashTests {
         return asked.withLock { $0 }
     }
 
-    @Test("A crash at any byte leaves files that are continued by exactly what is missing, or discarded")
+    @Test("A crash at any byte leaves files that are continued by exactly what is missing, or not used")
     func everyByte() async throws {
         for saved in 0...24 {
             for size in 0...24 {
@@ -80,52 +82,78 @@ struct DownloadCrashTests {
                 if saved > 0 { try plant(part, record(of: saved)) } else { try place(part, "film.part") }
                 let start = min(saved, 23)
                 let isKept = saved > 0 && size >= saved
-                let asked = try await restart(leaving: saved > 0 || size == 0 ? [] : ["film.part"])
+                let foreign = size == 0 || isKept ? [] : saved == 0 ? ["film.part"] : files
+                let asked = try await restart(leaving: foreign)
                 #expect(asked == [isKept ? "bytes=\(start)-" : nil], "\(saved) of \(size)")
             }
         }
     }
 
-    @Test(
-        "A record that is cut or damaged at any byte is discarded, and so is the file if the record still shows that it is its own"
-    )
+    @Test("A record that is cut or damaged at any byte proves no file: both stay as they are")
     func everyByteOfTheRecord() async throws {
         let record = try record(of: 20)
-        let title = DownloadRecord.title.utf8.count + 1
-        // The record on the disk names its file as well, in a line whose length differs.
-        var (index, count) = (0, 1)
-        while index < count {
+        for index in record.indices {
             for isCut in [true, false] {
                 try plant(content.prefix(20), record)
-                var bytes = try folder.read("film.part.info")
-                count = bytes.count
-                let heading = count - (record.count - title)
-                if isCut || index >= count {
-                    bytes = Array(bytes.prefix(index))
-                } else {
-                    bytes[index] ^= 0x20
-                }
+                var bytes = record
+                if isCut { bytes = Array(bytes.prefix(index)) } else { bytes[index] ^= 0x20 }
                 try place(bytes, "film.part.info")
-                let foreign =
-                    index < title ? ["film.part", "film.part.info"] : index < heading ? ["film.part"] : []
                 #expect(
-                    try await restart(leaving: foreign) == [nil],
+                    try await restart(leaving: files) == [nil],
                     "\(isCut ? "cut" : "damaged") at \(index)"
                 )
             }
-            index += 1
         }
-        #expect(index > record.count)
     }
 
-    @Test("A partial file that differs in any byte from what its record counts is discarded")
+    @Test("A partial file that differs in any byte from what its record counts stays as it is")
     func everyByteOfTheFile() async throws {
         for index in 0..<20 {
             var wrong = Array(content.prefix(20))
             wrong[index] ^= 1
             try plant(wrong, record(of: 20))
+            #expect(try await restart(leaving: files) == [nil])
+        }
+    }
+
+    /// Begins a download of this version, and leaves what a process does that is killed then.
+    private func kill(after bytes: [UInt8]..., of whole: Representation) throws {
+        let partial = try #require(try PartialDownload.open(folder.path + "/film", mode: 0o600))
+        try partial.load()
+        try partial.begin(whole)
+        for piece in bytes { try partial.append(piece) }
+        let left = try files.map { ($0, try folder.read($0)) }
+        partial.close(discarding: true)
+        for (name, bytes) in left {
+            try place(bytes, name)
+            chmod(folder.path + "/" + name, 0o600)
+        }
+    }
+
+    @Test(
+        "What a download leaves that is killed early, or cannot be continued, is used or removed by the next"
+    )
+    func killedEarly() async throws {
+        let tagged = Representation(url: url, validator: .entityTag("\"1\""), length: 24)
+        for whole in [tagged, Representation(url: url)] {
+            let isKept = whole.validator != nil
+            try kill(after: Array(content.prefix(9)), Array(content[9..<15]), of: whole)
+            #expect(try folder.read("film.part").count == 15)
+            #expect(try await restart() == [isKept ? "bytes=9-" : nil])
+            // Before its first byte, which the record counts already.
+            try kill(after: Array(content.prefix(9)), of: whole)
+            try place([], "film.part")
             #expect(try await restart() == [nil])
         }
+    }
+
+    @Test("The first bytes are so few that none is there without the others, and have their record before")
+    func announced() throws {
+        let whole = Representation(url: url, length: 1 << 20)
+        try kill(after: pattern(at: 0, count: 1 << 20), of: whole)
+        let record = try #require(DownloadRecord(parsing: folder.read("film.part.info")))
+        #expect(record.savedBytes == 4096 && record.representation == whole)
+        #expect(record.digest == MessageDigest.sha256.digest(of: pattern(at: 0, count: 4096)))
     }
 
     @Test("A file of a version whose length was unknown is continued")
@@ -180,20 +208,23 @@ struct DownloadCrashTests {
         }
     }
 
-    @Test("Where files have no time of creation, a file with other bytes than the record says is left alone")
-    func timeless() throws {
-        let owner = PartialFile.Owner(title: PartialFile.Owner.titleOfDownloads, created: { _ in 0 })
+    @Test(
+        "A copy of a download's files is continued, and a file with other bytes than the record says is left"
+    )
+    func copied() throws {
         let whole = Representation(url: url, validator: .entityTag("\"1\""), length: 24)
         let path = folder.path + "/film"
         for isOwn in [true, false] {
-            let first = try #require(try PartialDownload.open(path, mode: 0o600, of: owner))
+            let first = try #require(try PartialDownload.open(path, mode: 0o600))
             try first.load()
             try first.begin(whole)
             try first.append(Array(content.prefix(20)))
             first.close()
-            if !isOwn { try Data("precious".utf8).write(to: URL(filePath: path + ".part")) }
+            let copy = isOwn ? Data(try folder.read("film.part")) : Data("precious".utf8)
+            try FileManager.default.removeItem(atPath: path + ".part")
+            try copy.write(to: URL(filePath: path + ".part"))
             chmod(path + ".part", 0o600)
-            let next = try #require(try PartialDownload.open(path, mode: 0o600, of: owner))
+            let next = try #require(try PartialDownload.open(path, mode: 0o600))
             try next.load()
             #expect(next.position.size == (isOwn ? 20 : 0))
             if !isOwn { try next.begin(whole) }
@@ -243,13 +274,14 @@ struct DownloadCrashTests {
         var records: [UInt64] = []
         for _ in 0..<40 {
             try partial.append(piece)
-            guard let bytes = try? folder.read("film.part.info"), let record = recordOnDisk(bytes) else {
+            guard let bytes = try? folder.read("film.part.info"), let record = DownloadRecord(parsing: bytes)
+            else {
                 continue
             }
             if records.last != record.savedBytes { records.append(record.savedBytes) }
         }
-        // Every MiB at first, and every eighth of the file later.
-        #expect(records.first == 1 << 20 && records.count < 20 && (records.last ?? 0) > 17 << 20)
+        // The first bytes at once, every MiB then, and every eighth of the file later.
+        #expect(records.prefix(2) == [4096, 1 << 20] && records.count < 20 && (records.last ?? 0) > 17 << 20)
         partial.close(discarding: true)
         #expect(folder.names.isEmpty)
     }

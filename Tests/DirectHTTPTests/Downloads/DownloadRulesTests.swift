@@ -148,9 +148,9 @@ struct DownloadRulesTests {
         let digest = [UInt8](repeating: 0xAB, count: 32)
         let date = "Sun, 06 Nov 1994 08:49:37 GMT"
         for (validator, length, identity, isJoined) in [
-            (StrongValidator.entityTag("\"a\""), UInt64?.some(9), String?.none, false),
+            (StrongValidator?.some(.entityTag("\"a\"")), UInt64?.some(9), String?.none, false),
             (.date(date), nil, "key", false), (.entityTag("\"a\""), 9, nil, true),
-            (.entityTag("\"a\""), nil, "key", true),
+            (.entityTag("\"a\""), nil, "key", true), (nil, 9, nil, false),
         ] {
             let whole = Representation(
                 url: url,
@@ -170,7 +170,7 @@ struct DownloadRulesTests {
             }
             #expect(DownloadRecord(parsing: bytes + [10]) == nil)
         }
-        #expect(DownloadRecord(Representation(url: url), savedBytes: 9, digest: digest) == nil)
+        #expect(DownloadRecord(Representation(url: url), savedBytes: 9, digest: []) == nil)
         let short = Representation(url: url, validator: .entityTag("\"a\""), length: 8)
         let impossible = try #require(DownloadRecord(short, savedBytes: 9, digest: digest)?.bytes)
         #expect(DownloadRecord(parsing: impossible) == nil)

@@ -125,16 +125,7 @@ func plantDownload(to path: String, _ content: some Sequence<UInt8>, record: [UI
     let owner = PartialFile.Owner(title: Array((DownloadRecord.title + "\n").utf8))
     let file = try #require(try PartialFile.open(path, mode: 0o600, of: owner))
     try #require(file.canBeContinued)
-    try file.claim()
-    try file.write(Array(content), at: 0)
     try file.saveRecord(record)
+    try file.write(Array(content), at: 0)
     file.close()
-}
-
-/// The record of a download in these bytes of a file, whose second line names the partial file.
-func recordOnDisk(_ bytes: [UInt8]) -> DownloadRecord? {
-    var lines = bytes.split(separator: 10, omittingEmptySubsequences: false)
-    guard lines.count > 1, lines[1].starts(with: Array("file ".utf8)) else { return nil }
-    lines.remove(at: 1)
-    return DownloadRecord(parsing: Array(lines.joined(separator: [10])))
 }

@@ -72,15 +72,19 @@ struct DownloadJudge {
     }
 
     /// The bytes that the record beside a partial file counts, and whether they are all. A power failure may
-    /// bring back an old record beside a file that has been emptied since.
+    /// bring back an old record beside a file that has been emptied since, and take the first bytes.
     private var saved: (bytes: Int, isWhole: Bool)? {
         let disk = world.kernel.disk
         guard let part = disk.bytes(of: path + ".part") else { return nil }
         let lines = recordLines
-        func value(_ name: String) -> Int? {
-            lines.first { $0.hasPrefix(name + " ") }.flatMap { Int($0.dropFirst(name.count + 1)) }
+        func value(_ name: String) -> Substring? {
+            lines.first { $0.hasPrefix(name + " ") }?.dropFirst(name.count + 1)
         }
-        return value("saved").flatMap { $0 > part.count ? nil : ($0, $0 == value("length")) }
+        let digest = value("sha256").flatMap { Hex.decode($0) }
+        guard let saved = value("saved").flatMap({ Int($0) }), saved <= part.count, value("version") == nil,
+            MessageDigest.sha256.digest(of: Array(part.prefix(saved))) == digest
+        else { return nil }
+        return (saved, "\(saved)" == value("length") ?? "")
     }
 
     /// Whether the partial file has parts of several URLs.

@@ -178,31 +178,27 @@ package final class FileDraft: @unchecked Sendable {
         // Before the file has another name, which the sample of a new file's permissions would remove where
         // that does not seem to be a name of the locked file.
         let attributes = try attributes(at: target)
+        // Others may take the name of a file that stays. It is the file itself that gets the final one, and
+        // before that one of a draft: what is left of a killed process tells that it was about to get it.
+        let linked = isPending ? nil : try linkBeside(target)
+        guard let name = linked ?? place else { return }
+        let fresh = try linked == nil && !isPending ? moveBeside(target, from: name) : name
         do throws(SystemError) {
-            // Others may take the name of a file that stays. It is the file itself that gets the final one,
-            // and before that one of a draft: what is left of a killed process tells that it was about to get
-            // it.
-            if !isPending, let fresh = try linkBeside(target) {
-                try rename(fresh, to: target, with: attributes)
-                // As complete as the file is, this is one of its names.
-                if let place, (try? isAt(place)) == true { _ = try? place.remove() }
-                // A file of one run is in use no more, long before its descriptor is closed.
-                if place == nil { _ = flock(descriptor, LOCK_UN) }
-            } else if let place {
-                // What stays under its name if the process is killed now must stay its owner's only.
-                let isPart = !isPending
-                if !isPart { try take(attributes, for: target) }
-                guard try isAt(place) else { throw SystemError("rename", code: ESTALE, path: target.path) }
-                try place.rename(to: target)
-                isPending = false
-                try confirm(as: target)
-                if isPart { try take(attributes, for: target) }
-            }
+            try take(attributes, for: target)
+            if place != nil, try !isAt(fresh) { throw SystemError("rename", code: ESTALE, path: target.path) }
+            try fresh.rename(to: target)
+            if linked == nil { try confirm(as: target) }
         } catch {
             // What keeps a name is its owner's only again.
             hide()
+            if linked != nil { Self.remove(fresh, of: descriptor) }
+            if let place, linked == nil, !isPending { _ = try? fresh.rename(to: place) }
             throw error
         }
+        // As complete as the file is, this is one of its names.
+        if let place, linked != nil { Self.remove(place, of: descriptor) }
+        // A file of one run is in use no more, long before its descriptor is closed.
+        if place == nil { _ = flock(descriptor, LOCK_UN) }
         isPending = false
     }
 
@@ -249,16 +245,13 @@ package final class FileDraft: @unchecked Sendable {
         throw SystemError("link", code: EEXIST, path: target.path)
     }
 
-    private func rename(_ fresh: FilePlace, to target: FilePlace, with attributes: Attributes)
-        throws(SystemError)
-    {
-        do throws(SystemError) {
-            try take(attributes, for: target)
-            try fresh.rename(to: target)
-        } catch {
-            _ = try? fresh.remove()
-            throw error
-        }
+    /// Gives the file a temporary name of the target instead of its own, where it cannot have both.
+    private func moveBeside(_ target: FilePlace, from place: FilePlace) throws(SystemError) -> FilePlace {
+        guard try isAt(place) else { throw SystemError("rename", code: ESTALE, path: target.path) }
+        let (fresh, file) = try target.createDraft(mode: Self.hiddenMode)
+        defer { close(file) }
+        try place.rename(to: fresh)
+        return fresh
     }
 
     /// Whether this is the name of the open file.

@@ -111,13 +111,14 @@ struct StateFileTests {
         try StateFile.replace(path, with: newer)
         #expect(try StateFile.append([120, 10], to: path, heading: heading, limit: 100) == nil)
         #expect(throws: SystemError("write", code: EEXIST, path: path)) {
-            try StateFile.rewrite(path, heading: heading, limit: 100) { _ in [121, 10] }
+            try StateFile.rewrite(path, heading: heading, limit: 100, orAppend: []) { _ in [121, 10] }
         }
         #expect(try StateFile.read(path) == newer)
         // Half of the heading is what a killed process has left.
         try StateFile.replace(path, with: Array(heading.prefix(3)))
         #expect(try StateFile.append([120, 10], to: path, heading: heading, limit: 100) == nil)
-        #expect(try StateFile.rewrite(path, heading: heading, limit: 100) { _ in [121, 10] } == 10)
+        let size = try StateFile.rewrite(path, heading: heading, limit: 100, orAppend: []) { _ in [121, 10] }
+        #expect(size == 10)
     }
 
     @Test("A file of lines never grows beyond what its readers accept: the first lines are left out")
@@ -125,49 +126,81 @@ struct StateFileTests {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let path = folder + "/lines", heading = Array("lines 1\n".utf8)
         let lines = (10..<40).flatMap { Array("line \($0)\n".utf8) }
-        let size = try StateFile.rewrite(path, heading: heading, limit: 100) { _ in lines }
+        let rewritten = try StateFile.rewrite(path, heading: heading, limit: 100, orAppend: []) { _ in lines }
+        let size = try #require(rewritten)
         let bytes = try #require(try StateFile.read(path, limit: 100))
         let text = String(decoding: bytes, as: UTF8.self)
         #expect(bytes.count == size && text.hasPrefix("lines 1\nline 3") && text.hasSuffix("line 39\n"))
         #expect(try StateFile.append(Array("z\n".utf8), to: path, heading: heading, limit: 100) == size + 2)
     }
 
-    @Test(
-        "What another process appends while a file of lines is replaced is carried over, and waits for nobody"
-    )
-    func appendedMeanwhile() throws {
+    @Test("A file of lines that has grown beyond the limit is read and replaced by its last lines")
+    func overgrown() throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let path = folder + "/lines", heading = Array("lines 1\n".utf8)
-        func append(_ text: String) throws -> Int? {
-            try StateFile.append(Array(text.utf8), to: path, heading: heading, limit: 100)
+        try StateFile.replace(path, with: heading + (10..<40).flatMap { Array("line \($0)\n".utf8) })
+        let end = "line 37\nline 38\nline 39\n"
+        let read = try #require(try StateFile.readLines(path, heading: heading, limit: 27))
+        #expect(read == heading + Array(("36\n" + end).utf8))
+        let size = try StateFile.rewrite(path, heading: heading, limit: 40, orAppend: []) { old in
+            Array(old.suffix(24))
         }
-        #expect(try append("a\n") == 10)
+        #expect(try StateFile.read(path) == heading + Array(end.utf8) && size == 32)
+        #expect(try StateFile.readLines(path, heading: heading, limit: 40) == heading + Array(end.utf8))
+        #expect(try StateFile.readLines(path + "-none", heading: heading, limit: 40) == nil)
+    }
+
+    @Test("While another process has locked a file of lines, it is appended to, or replaced if it must be")
+    func locked() throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let path = folder + "/lines", heading = Array("lines 1\n".utf8)
+        try StateFile.replace(path, with: heading + [97, 10])
         // A process that was stopped has it.
         let file = open(path, O_RDWR | O_CLOEXEC)
         defer { close(file) }
         #expect(flock(file, LOCK_EX | LOCK_NB) == 0)
-        let size = try StateFile.rewrite(path, heading: heading, limit: 100) { old in
-            #expect((try? append("b\n")) == 12)
-            return old.dropFirst(heading.count) + Array("c\n".utf8)
+        for (news, limit) in [([98, 10], 100), ([99, 10], 12)] as [([UInt8], Int)] {
+            let rewritten = Result {
+                try StateFile.rewrite(path, heading: heading, limit: limit, orAppend: news) { _ in [] }
+            }
+            if limit == 100 { #expect(try rewritten.get() == nil) }
+            if limit == 12 {
+                #expect(throws: SystemError("write", code: EFBIG, path: path)) { try rewritten.get() }
+            }
+            #expect(try StateFile.read(path) == heading + [97, 10, 98, 10])
         }
-        #expect(try StateFile.read(path) == Array("lines 1\na\nc\nb\n".utf8) && size == 14)
+        let size = try StateFile.rewrite(path, heading: heading, limit: 100, orAppend: nil) { _ in [120, 10] }
+        #expect(try StateFile.read(path) == heading + [120, 10] && size == 10)
     }
 
-    @Test(
-        "Of two that replace a file of lines at once, the later one begins with what the other has made of it"
-    )
-    func rewrittenMeanwhile() throws {
+    @Test("What others have for a file of lines while it is replaced is in the new one")
+    func changedMeanwhile() throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let path = folder + "/lines", heading = Array("lines 1\n".utf8)
-        var calls = 0
-        _ = try StateFile.rewrite(path, heading: heading, limit: 100) { old in
-            calls += 1
-            if calls == 1 {
-                _ = try? StateFile.rewrite(path, heading: heading, limit: 100) { _ in [120, 10] }
+        for isRewritten in [false, true] {
+            try StateFile.replace(path, with: heading + [97, 10])
+            var calls = 0
+            let size = try StateFile.rewrite(path, heading: heading, limit: 100, orAppend: []) { old in
+                calls += 1
+                guard calls == 1 else { return old.dropFirst(heading.count) + [99, 10] }
+                if isRewritten {
+                    let other = try? StateFile.rewrite(
+                        path,
+                        heading: heading,
+                        limit: 100,
+                        orAppend: [98, 10]
+                    ) {
+                        _ in [120, 10]
+                    }
+                    #expect(other == nil)
+                } else {
+                    #expect((try? StateFile.append([98, 10], to: path, heading: heading, limit: 100)) == 12)
+                }
+                return []
             }
-            return old.dropFirst(heading.count) + [121, 10]
+            #expect(try StateFile.read(path) == heading + [97, 10, 98, 10, 99, 10])
+            #expect(size == 14 && calls == 2)
         }
-        #expect(try StateFile.read(path) == heading + [120, 10, 121, 10] && calls == 2)
     }
 
     @Test("A link whose target is no UTF-8 is told by that")

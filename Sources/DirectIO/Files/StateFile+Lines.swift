@@ -6,10 +6,10 @@ internal import Glibc
 
 /// Files of lines to which several processes append.
 ///
-/// Nothing is locked, since a process may be stopped at any call. After a line has been appended the file
-/// must still have its name, or the line is appended to the one that has it by now. Where another file is put
-/// in its place (``rewrite(_:heading:limit:_:)``), what was appended to the former one meanwhile is carried
-/// over.
+/// Nobody waits for a lock, since a process may be stopped at any call. After a line has been appended the
+/// file must still have its name, or the line is appended to the one that has it by now. Only who has locked
+/// the file puts another one in its place, and carries over what was appended to the former one at the last
+/// moment: no system exchanges a file on the condition that it is as it was.
 extension StateFile {
     /// Appends lines to the file, which is created with the heading if there is none. Returns its size.
     ///
@@ -38,21 +38,41 @@ extension StateFile {
         }
     }
 
-    /// Replaces the file by the heading and what `change` makes of its contents: nothing is lost that another
-    /// process has appended meanwhile. Of two that do this at the same moment one may win. Of more than
-    /// `limit` bytes the first lines are left out. Returns its size.
+    /// Returns the heading and the last lines of the file, of which the first one may be cut off; `nil` if
+    /// there is no file.
     ///
+    /// - Parameter limit: The number of bytes that are read behind the heading of a larger file.
+    package static func readLines(_ path: String, heading: [UInt8], limit: Int) throws(SystemError)
+        -> [UInt8]?
+    {
+        guard let file = try StateReader(try FilePlace(path)) else { return nil }
+        let first = try file.bytes(at: 0, count: heading.count)
+        let start = max(first.count, file.size - limit)
+        return try first + file.bytes(at: start, count: max(0, file.size - start))
+    }
+
+    /// Replaces the file by the heading and what `change` makes of its contents: nothing is lost that another
+    /// process has appended meanwhile. Of more than `limit` bytes the first lines are left out. Returns its
+    /// size; `nil` if another process does the same, and `news` were appended.
+    ///
+    /// - Parameter news: What to append then; `nil` to replace the file all the same.
     /// - Throws: `EEXIST` if the file has another heading: it may be one of a newer version.
     package static func rewrite(
         _ path: String,
         heading: [UInt8],
         limit: Int,
+        orAppend news: [UInt8]?,
         _ change: ([UInt8]) -> [UInt8]
-    ) throws(SystemError) -> Int {
+    ) throws(SystemError) -> Int? {
         try withFile(path) { file, place, facts throws(SystemError) in
-            let size = Int(facts.st_size)
-            guard size <= limit else { throw SystemError("read", code: EFBIG, path: path) }
-            let old = try readAll(size, from: file, at: 0)
+            if let news, FileLock.take(file) == .inUse {
+                let size = try append(news, to: path, heading: heading, limit: limit)
+                guard size != nil else { throw SystemError("write", code: EFBIG, path: path) }
+                return .done(nil)
+            }
+            // A copy of the descriptor, in a process that is being started, would keep the lock.
+            defer { _ = flock(file, LOCK_UN) }
+            let old = try readLines(path, heading: heading, limit: limit) ?? []
             // A killed process may have left the heading half written.
             guard old.starts(with: heading) || heading.starts(with: old) else {
                 throw SystemError("write", code: EEXIST, path: path)
@@ -63,10 +83,10 @@ extension StateFile {
             let cut = last.count < lines.count ? last.firstIndex(of: UInt8(ascii: "\n")) : nil
             let text = heading + last[(cut.map { $0 + 1 } ?? last.startIndex)...]
             guard try replace(place, with: text, instead: facts) else { return .replaced }
-            let more = Int(try stat(of: file).st_size) - old.count
-            let news = try readAll(min(max(0, more), limit), from: file, at: UInt64(old.count))
-            guard !news.isEmpty else { return .done(text.count) }
-            return .done(try append(news, to: path, heading: heading, limit: limit) ?? text.count)
+            let (size, now) = (facts.st_size, try stat(of: file).st_size)
+            let late = try readAll(min(Int(max(0, now - size)), limit), from: file, at: UInt64(size))
+            guard !late.isEmpty else { return .done(text.count) }
+            return .done(try append(late, to: path, heading: heading, limit: limit) ?? text.count)
         }
     }
 

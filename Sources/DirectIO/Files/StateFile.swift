@@ -53,7 +53,8 @@ package enum StateFile {
         try replace(try FilePlace(replaceable: path), with: bytes)
     }
 
-    /// - Parameter former: What must still be there, or nothing is replaced, and the result is `false`.
+    /// - Parameter former: What must still be there, as large as it was, or nothing is replaced, and the
+    ///   result is `false`.
     @discardableResult
     static func replace(
         _ place: FilePlace,
@@ -65,7 +66,9 @@ package enum StateFile {
         defer { draft.discard() }
         try draft.write(bytes)
         try draft.settle()
-        if let former, try !place.holds(former) { return false }
+        if let former {
+            guard try place.holds(former), try place.facts()?.st_size == former.st_size else { return false }
+        }
         try draft.commit()
         try place.settleNames()
         return true

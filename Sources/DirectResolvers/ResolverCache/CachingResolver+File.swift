@@ -70,7 +70,7 @@ extension CachingResolver {
         threads.submit { [self] in
             var text: [UInt8]?
             do throws(SystemError) {
-                text = try StateFile.read(path, limit: Self.fileLimit)
+                text = try StateFile.readLines(path, heading: AnswerFile.heading, limit: Self.fileLimit)
             } catch {
                 if error.isDescriptorShortage {
                     return endReading(refusal: error) { $0.unread = .untouched(path) }
@@ -159,17 +159,26 @@ extension CachingResolver {
     private func write(_ path: String, isWhole: Bool) throws(SystemError) {
         let (news, table, live) = state.withLock { ($0.takeNews(), $0.table, $0.liveSize) }
         do throws(SystemError) {
-            let heading = AnswerFile.heading
-            if !isWhole, !news.forgetsAll {
-                let text = AnswerFile.text(of: news.keys.compactMap { line($0, of: table) })
-                let size = try StateFile.append(text, to: path, heading: heading, limit: Self.fileLimit)
+            let (heading, limit) = (AnswerFile.heading, Self.fileLimit)
+            var text = AnswerFile.text(of: news.keys.compactMap { line($0, of: table) })
+            if !isWhole, !news.forgetsAll,
+                let size = try StateFile.append(text, to: path, heading: heading, limit: limit)
+            {
                 // What has been replaced may take as much of the file as what counts.
-                if let size, size <= max(Self.smallFile, 2 * live) { return }
+                if size <= max(Self.smallFile, 2 * live) { return }
+                text = []
             }
-            let size = try StateFile.rewrite(path, heading: heading, limit: Self.fileLimit) { old in
+            let size = try StateFile.rewrite(
+                path,
+                heading: heading,
+                limit: limit,
+                orAppend: news.forgetsAll ? nil : text
+            ) { old in
                 let known = news.forgetsAll ? [] : AnswerFile.read(old)
                 return AnswerFile.text(of: lines(of: table, news: news, with: known))
             }
+            // Otherwise another process does it.
+            guard let size else { return }
             let now = now
             state.withLock { state in
                 state.liveSize = size

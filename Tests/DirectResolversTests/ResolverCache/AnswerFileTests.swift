@@ -197,6 +197,22 @@ struct AnswerFileTests {
         #expect(try saved().count == 100)
     }
 
+    @Test("Of several processes that save at the same moment none loses its answers")
+    func savedAtOnce() async throws {
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        for round in 1...4 {
+            let caches = (0..<6).map { _ in cache(answering()) }
+            for (number, cache) in caches.enumerated() {
+                await cache.warmUp((0..<50).map { .test("n\(round)-\(number)-\($0).test") })
+            }
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for cache in caches { group.addTask { try await cache.save() } }
+                try await group.waitForAll()
+            }
+            #expect(try saved().count == round * 300)
+        }
+    }
+
     @Test("New answers are appended to the file; it is written anew when most of it does not count")
     func appending() async throws {
         defer { try? FileManager.default.removeItem(atPath: path) }

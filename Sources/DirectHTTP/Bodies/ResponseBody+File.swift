@@ -13,9 +13,9 @@ extension ResponseBody {
     /// A device, such as `/dev/null` or a terminal, is written to directly. A pipe, a socket and a folder are
     /// errors.
     ///
-    /// ``Timeouts/total`` of the call limits the time for the disk as well. When the task is cancelled or
-    /// that limit expires, no file is left behind, except that the final move is not interrupted once it has
-    /// begun.
+    /// ``Timeouts/total`` of the call limits the time for the disk as well, unless the whole body had arrived
+    /// before. When the task is cancelled or that limit expires, no file is left behind, except that the
+    /// final move is not interrupted once it has begun.
     ///
     /// - Parameter path: The path of the file.
     /// - Parameter mode: The permissions of a new file, reduced by the process's umask. A file that is
@@ -41,10 +41,14 @@ extension ResponseBody {
 struct FileTransfer: Sendable {
     private let body: ResponseBody
     private let work: BlockingWork
+    /// The limits of the call; none if the body has arrived. Looked at once: the body has none behind its
+    /// last piece, and most of the writing comes after that.
+    private let limit: CallLimit
 
     init(_ body: ResponseBody, _ work: BlockingWork) {
         self.body = body
         self.work = work
+        limit = if case .arriving(let body) = body.content { body.limit } else { .none }
     }
 
     @concurrent
@@ -118,7 +122,6 @@ struct FileTransfer: Sendable {
     private func onDisk<Answer: Sendable>(
         _ job: @escaping @Sendable () throws(SystemError) -> Answer
     ) async throws -> Answer {
-        let limit = limit
         do {
             return try await work.run(until: limit.end, on: .shared, job)
         } catch let failure as SystemError {
@@ -126,10 +129,6 @@ struct FileTransfer: Sendable {
         } catch BlockingWork.Abandoned.expired {
             throw error(HTTPError.Reason(limit.timeout))
         }
-    }
-
-    private var limit: CallLimit {
-        if case .arriving(let body) = body.content { body.limit } else { .none }
     }
 
     @inline(never)

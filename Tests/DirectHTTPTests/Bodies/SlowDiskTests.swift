@@ -30,6 +30,22 @@ struct SlowDiskTests {
         #expect(folder.names.isEmpty)
     }
 
+    @Test("A disk that hangs behind the last piece, when nothing more can be late, keeps the total limit too")
+    func totalBehindTheEnd() async throws {
+        let folder = try TemporaryFolder()
+        let disk = BlockingWork(threadLimit: 1)
+        let gate = DispatchSemaphore(value: 0)
+        defer { gate.signal() }
+        let limit = CallLimit(
+            Timeouts(total: .seconds(5)).nanoseconds,
+            until: Instant.now.advanced(byNanoseconds: 300_000_000)
+        )
+        let body = GuardedBody(Pieces([[1, 2, 3]], limit) { disk.submit { gate.wait() } })
+        let transfer = FileTransfer(ResponseBody(content: .arriving(body)), disk)
+        let error = try await httpError { try await transfer.write(to: folder.path + "/file") }
+        guard case .timedOut(.seconds(5)) = error.reason else { throw error }
+    }
+
     @Test("A cancelled download has its file exactly if it reports success")
     func cancelled() async throws {
         let folder = try TemporaryFolder()
@@ -158,9 +174,9 @@ private final class WatchedDisk: Sendable {
     }
 }
 
-/// A body of these pieces, which says when there are no more.
+/// A body of these pieces, which says when there are no more, and has no limit from then on.
 private final class Pieces: ResponseBodySource {
-    let limit: CallLimit
+    private(set) var limit: CallLimit
     let location = BodyLocation()
     private var rest: ArraySlice<[UInt8]>
 
@@ -174,7 +190,10 @@ private final class Pieces: ResponseBodySource {
 
     func next() async throws -> [UInt8]? {
         let piece = rest.popFirst()
-        if piece == nil { atEnd() }
+        if piece == nil {
+            limit = .none
+            atEnd()
+        }
         return piece
     }
 }

@@ -68,6 +68,7 @@ package final class Connection: @unchecked Sendable {
     /// a connection.
     private var duplex: Locked<Void>?
     private var isClosed = false
+    @exclusivity(unchecked) private var lateBytes = LateBytes()
     /// Whether a layer has bytes that wait for room, updated with each write.
     @exclusivity(unchecked) private var holdsBytes = false
     /// Whether it must not serve another request, although its byte stream is intact.
@@ -303,8 +304,16 @@ package final class Connection: @unchecked Sendable {
     package func read(into target: UnsafeMutableRawBufferPointer) -> Step {
         exclusively {
             guard !isClosed else { return .ended(clean: false) }
-            return unsafe layers.read(into: target)
+            let step = unsafe layers.read(into: target)
+            unsafe lateBytes.note(step)
+            return step
         }
+    }
+
+    /// Throws if the reading task is cancelled, or if its call is over and all was read that had arrived by
+    /// then.
+    func checkEnd(of limit: CallLimit, _ phase: TransportError.Phase) throws(TransportError) {
+        try unsafe lateBytes.check(limit, phase, at: loop.now)
     }
 
     /// Encrypts and sends as much as there is room for. Bytes reported as moved are sent before all that are

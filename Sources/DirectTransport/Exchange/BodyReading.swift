@@ -32,8 +32,6 @@ package struct BodyReading {
     package private(set) var isAtEnd = false
     /// An end or a failure that came with the last piece; no event of the socket will report it again.
     private var stop: Connection.Step?
-    /// The number of bytes at which the reading ends after the end of the call, once that has come.
-    private var lastByte: UInt64?
     /// The bytes of content received so far.
     package private(set) var received: UInt64 = 0
     private var monitor: ThroughputMonitor
@@ -72,7 +70,7 @@ package struct BodyReading {
     /// Returns the next piece, as large as what has arrived but no larger than `pieceSize`; `nil` at the end.
     ///
     /// The call's deadline and cancellation are checked for every piece, even if there was nothing to wait
-    /// for: a server can send bytes for as long as it likes (``checkEnd(at:)``).
+    /// for: a server can send bytes for as long as it likes. What had arrived by the deadline is read.
     package mutating func next() async throws(TransportError) -> [UInt8]? {
         let connection = exchange.connection
         if let rate {
@@ -82,7 +80,7 @@ package struct BodyReading {
         defer { rate?.count(Int(clamping: received - before), at: connection.loop.now) }
         var deadline = exchange.deadline(.body, stall: exchange.timeouts.read, from: connection.loop.now)
         while !isAtEnd {
-            try checkEnd(at: connection.loop.now)
+            try connection.checkEnd(of: exchange.limit, .body)
             // Without input there will be a wait, which lets others run as well.
             if yields.isDue, connection.hasUnparsedBytes || connection.mayHaveInput {
                 await yields.yieldIfDue(on: connection.loop)
@@ -108,8 +106,6 @@ package struct BodyReading {
             }
             var last = Connection.Step.wantsRead
             let piece = try readPiece(&last)
-            // What comes to an empty socket now comes after the end.
-            if lastByte != nil, case .wantsRead = last { lastByte = received }
             if !piece.isEmpty {
                 switch last {
                 case .ended, .failed: stop = last
@@ -121,21 +117,6 @@ package struct BodyReading {
             if try await !waitIfNeeded(after: last, deadline) { isAtEnd = true }
         }
         return nil
-    }
-
-    /// Throws if the task is cancelled or its call over.
-    ///
-    /// What has arrived by then is read, until the socket is empty: a process that was stopped could not do
-    /// so in time. But no more than a receive buffer holds, however much the server sends.
-    private mutating func checkEnd(at now: Instant) throws(TransportError) {
-        do throws(TransportError) {
-            try exchange.limit.check(.body, at: now)
-        } catch {
-            guard error.isTimeout else { throw error }
-            let last = lastByte ?? received &+ Self.bytesInBuffers
-            lastByte = last
-            guard received < last else { throw error }
-        }
     }
 
     /// Receives more bytes behind those that the parser could not use yet.
@@ -193,7 +174,7 @@ package struct BodyReading {
         exchange.limit.end = exchange.connection.loop.now.advanced(byNanoseconds: Self.timeToDrain).atMost(
             whole
         )
-        defer { (exchange.limit.end, lastByte) = (whole, nil) }
+        defer { exchange.limit.end = whole }
         let limit = received + Self.bytesToDrain
         var bytes: [UInt8] = []
         do throws(TransportError) {
@@ -332,9 +313,6 @@ package struct BodyReading {
         }
     }
 
-    /// Twice what a receive buffer of Linux has room for at first (tcp(7), `tcp_rmem`): it grows only while
-    /// it is read.
-    private static let bytesInBuffers: UInt64 = 256 * 1024
     /// To read more than this costs more than a new connection.
     private static let bytesToDrain: UInt64 = 64 * 1024
     private static let timeToDrain: UInt64 = 100_000_000

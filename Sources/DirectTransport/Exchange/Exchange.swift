@@ -195,12 +195,11 @@ package struct Exchange {
     }
 
     /// Restarts the deadline of a response after progress. Throws if the call is over: there is no wait that
-    /// would end it while a server keeps sending.
+    /// would end it while a server keeps sending. The rest of what has arrived by then is read.
     @inline(never)
     private func restart(_ deadline: inout Deadline, stall: IdleLimit) throws(TransportError) {
-        let now = connection.loop.now
-        deadline = self.deadline(.response, stall: stall, from: now)
-        try deadline.check(at: now)
+        deadline = self.deadline(.response, stall: stall, from: connection.loop.now)
+        try connection.checkEnd(of: limit, .response)
     }
 
     /// Returns the parser's next event in the received bytes.

@@ -85,6 +85,31 @@ struct TimeoutTests {
         }
     }
 
+    @Test(
+        "So is a head that had arrived behind an interim response, and no other",
+        arguments: ["\r\n", ""]
+    )
+    func arrivedHead(end: String) async throws {
+        let listener = try Listener.atOwnAddress()
+        let client = client { $0 = Timeouts(response: limit, total: .seconds(10)) }
+        let answer = Task {
+            try await client.send(Request(.get, "http://\(listener.address):\(listener.port)/")).status
+        }
+        let peer = try await onOwnThread { try listener.accept() }
+        _ = try await onOwnThread { try peer.receive() }
+        try await time.waitBegins(for: limit)
+        try await Task.detached(executorPreference: time.loop) { [time] in
+            // One job, in which the loop cannot look at anything.
+            try peer.send("HTTP/1.1 103 Early\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n" + end)
+            time.advance(by: .seconds(20))
+        }.value
+        if end.isEmpty {
+            #expect(try await httpError { _ = try await answer.value }.isTimeout)
+        } else {
+            #expect(try await answer.value == .ok)
+        }
+    }
+
     @Test("The `queue` limit ends the wait for a place")
     func queue() async throws {
         let mayAnswer = Gate()

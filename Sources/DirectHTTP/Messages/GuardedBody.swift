@@ -104,6 +104,8 @@ package final class GuardedBody: @unchecked Sendable {
     }
     /// Ends the body with its call, if it is not read until then.
     private var watch: Task<Void, Never>?
+    /// Whether a task has asked for a piece since the watch last looked, before which one may always do so.
+    private var wasAskedFor = true
 
     private enum Outcome {
         /// It was read to its end, or given up.
@@ -129,8 +131,9 @@ package final class GuardedBody: @unchecked Sendable {
 
     deinit { watch?.cancel() }
 
-    /// Ends the body at its call's deadline also if no task reads it then, so that it does not keep its
-    /// connection.
+    /// Ends the body behind its call's deadline also if no task reads it, so that it does not keep its
+    /// connection: a second later, and later still while a task asks for pieces. One that is busy with a
+    /// piece comes back for what had arrived by the deadline.
     func endWithCall(on loop: EventLoop) {
         guard claim(for: Self.looking) else { return }
         defer { leave() }
@@ -145,11 +148,17 @@ package final class GuardedBody: @unchecked Sendable {
         }
     }
 
-    /// Ends the body. Returns false if a task reads: it has the same deadline, but may get one more piece.
+    /// Ends the body. Returns false if a task reads, or has read since the last try: it has the same
+    /// deadline, but may get what had arrived by then.
     private func expire(_ reason: HTTPError.Reason) -> Bool {
         let error = location.error(reason)
         // For these few instructions a reader waits; it gets the error then.
         guard claim(for: Self.looking) else { return false }
+        guard !wasAskedFor else {
+            wasAskedFor = false
+            leave()
+            return false
+        }
         var ended: (any ResponseBodySource)?
         // Without a limit by now, all of it has arrived, and may be read at any time.
         if case nil = outcome, let limit = source?.limit, limit.end < .never {
@@ -224,6 +233,7 @@ package final class GuardedBody: @unchecked Sendable {
     package var idleSource: (any ResponseBodySource)? { ifIdle { source } }
 
     private func nextPiece() async throws -> [UInt8]? {
+        wasAskedFor = true
         switch outcome {
         case .over: throw location.error(.bodyAlreadyRead)
         case .failed(let error): throw error

@@ -127,6 +127,33 @@ struct LateTurnTests {
         #expect(wake == (isAnswered ? .ready : .expired))
     }
 
+    @Test(
+        "A sleep for another task is spared after a stop of the process, and no other",
+        arguments: [true, false]
+    )
+    func sparedSleep(isForThread: Bool) async {
+        let loop = EventLoop()
+        let hasPassed = await Task.detached(executorPreference: loop) {
+            var (deadline, sleep) = (loop.now, nil as Task<Bool, Never>?)
+            // Again if the machine is so slow that the deadline has passed.
+            while !loop.hasWait(until: deadline) {
+                _ = await sleep?.value
+                deadline = loop.now.advanced(byNanoseconds: 200_000_000)
+                sleep = Task(executorPreference: loop) { [deadline] in
+                    (try? await loop.sleep(until: deadline, isForThread: isForThread)) != nil
+                }
+                await loop.yield()
+            }
+            // One job, in which the loop cannot look at anything.
+            while loop.now < deadline.advanced(byNanoseconds: 150_000_000) { sched_yield() }
+            // The look at the deadline.
+            await loop.yield()
+            sleep?.cancel()
+            return await sleep?.value
+        }.value
+        #expect(hasPassed == !isForThread)
+    }
+
     @Test("Jobs that have arrived at each look do not put deadlines off")
     func steadyArrivals() async {
         let clock = HeldClock()

@@ -154,9 +154,9 @@ final class Hedging: NetworkLayer {
             }
             let (sink, loop) = (sink, hedging.loop)
             timer = Task(executorPreference: loop) {
-                guard (try? await loop.sleep(until: now.advanced(byNanoseconds: delay))) != nil else {
-                    return
-                }
+                let end = now.advanced(byNanoseconds: delay)
+                // A stop of the process is no lateness: the first request looks at its socket before.
+                guard (try? await loop.sleep(until: end, isForThread: true)) != nil else { return }
                 sink.yield(.late(endpoint))
             }
         }

@@ -109,10 +109,14 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
         return heldClock.date
     }
 
-    /// Waits until this time.
-    package func sleep(until moment: Instant) async throws(CancellationError) {
+    /// Waits until this time. With `isForThread` it is the time of another thread or task, which gets a turn
+    /// first after a stop of the process.
+    package func sleep(
+        until moment: Instant,
+        isForThread: Bool = false
+    ) async throws(CancellationError) {
         let pause = LoopHandle(loop: self)
-        pause.isForThread = false
+        pause.isForThread = isForThread
         add(pause)
         defer { remove(pause) }
         if case .cancelled = await pause.waitForSignal(until: moment) { throw CancellationError() }

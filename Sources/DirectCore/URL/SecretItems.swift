@@ -1,5 +1,5 @@
-/// Which values are hidden in a query, a fragment or a form: in items that `&` separates, or `;` as some
-/// servers have it.
+/// Which values are hidden in a query, a fragment or a form: in items that `&` separates. A secret may also
+/// begin behind a `;`, as some servers have it, but does not end there: for others that is part of it.
 package struct SecretItems: Sendable {
     /// The text that replaces a secret.
     package static let mask = "***"
@@ -21,22 +21,20 @@ package struct SecretItems: Sendable {
     /// Returns the items with `***` in place of what is hidden. Of all items those without a name are values
     /// as a whole.
     package func hidden(in items: ArraySlice<UInt8>) -> [UInt8] {
-        var shown: [UInt8] = []
-        for item in items.split(
-            omittingEmptySubsequences: false,
-            whereSeparator: { $0 == UInt8(ascii: "&") || $0 == UInt8(ascii: ";") }
-        ) {
-            if item.startIndex > items.startIndex { shown.append(items[item.startIndex - 1]) }
+        let items = items.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false)
+        return Array(items.map(hidden(inItem:)).joined(separator: [UInt8(ascii: "&")]))
+    }
+
+    /// Returns the item up to its first secret, and `***` in place of the rest.
+    private func hidden(inItem whole: ArraySlice<UInt8>) -> [UInt8] {
+        for item in whole.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false) {
             let name = item.prefix { $0 != UInt8(ascii: "=") }
             let hasName = name.endIndex < item.endIndex
-            guard hasName ? isSecret(name) : names == nil && !item.isEmpty else {
-                shown += item
-                continue
-            }
-            if hasName { shown += item[...name.endIndex] }
-            shown += Self.mask.utf8
+            guard hasName ? isSecret(name) : names == nil && !item.isEmpty else { continue }
+            let shown = whole[..<(hasName ? name.endIndex + 1 : item.startIndex)]
+            return Array(shown) + Self.mask.utf8
         }
-        return shown
+        return Array(whole)
     }
 
     /// Returns a URL or a reference with `***` in place of what is hidden in its query, and in its fragment,

@@ -157,6 +157,20 @@ struct MeetingTests {
         }
     }
 
+    @Test("A secret ends with its item and not at a semicolon, behind which another may begin")
+    func semicolons() {
+        var redaction = Redaction()
+        redaction.items = ["password", "token"]
+        for (query, shown) in [
+            ("user=me&password=hush;hush&x=1", "user=me&password=***&x=1"),
+            ("a=1;password=hush;b=2&c=3", "a=1;password=***&c=3"), ("a=1;b=2", "a=1;b=2"),
+            ("token=hush;hush", "token=***"), ("", ""), ("&;=;&a", "&;=;&a"),
+        ] {
+            #expect(redaction.shown(["Location": "/?" + query])["Location"] == "/?" + shown, "\(query)")
+        }
+        #expect(Redaction().shown(["Location": "/?;a=hush;hush&hush&;"])["Location"] == "/?;a=***&***&;")
+    }
+
     @Test("The references of Link and Refresh are shown without secrets, as those of Location")
     func linksAndRefresh() {
         let redaction = Redaction()

@@ -190,7 +190,8 @@ extension String {
     ]
 
     fileprivate var hasUserOfURL: Bool {
-        var rest = Array(utf8)[...]
+        // A reference without a scheme may be the whole value.
+        var rest = Array((utf8.starts(with: "//".utf8) ? ":" + self : self).utf8)[...]
         while let colon = rest.firstIndex(of: UInt8(ascii: ":")) {
             rest = rest[(colon + 1)...]
             guard rest.starts(with: "//".utf8) else { continue }

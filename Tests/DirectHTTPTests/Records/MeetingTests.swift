@@ -198,6 +198,7 @@ struct MeetingTests {
             "X-Other": "eyJhbGciOiJub25lIn0.hush7.", "X-Origin": "https://u:hush8@h.test/",
             "X-OAuth": "hush10",
             "X-Marked": "Bearer \u{301}hush11", "X-Place": "x://\u{301}u:hush12@h.test/",
+            "X-Upstream": "//u:hush13@h.test/",
         ]
         let plain: HTTPHeaders = [
             "WWW-Authenticate": "Basic realm=r", "ETag": "\"token\"", "Content-Type": "text/plain",

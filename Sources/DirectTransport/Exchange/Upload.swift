@@ -213,9 +213,13 @@ package final class Upload: @unchecked Sendable {
             given += UInt64(piece.count)
             if let length {
                 // Asked before the last piece is sent: the peer may answer that piece before anything else is
-                // checked.
-                if given == length, body.endsAtOnce { _ = try await fromSource { try await source.next() } }
+                // checked. Only once: what a file gets after that comes behind its end.
+                var hasEnded = false
+                if given == length, body.endsAtOnce {
+                    hasEnded = try await fromSource { try await source.next() } == nil
+                }
                 try await send(piece, from: 0, total: length, isAll: given == length)
+                if hasEnded { break }
             } else {
                 try await send(Self.chunk(of: piece), from: 0, total: nil, content: piece.count)
             }

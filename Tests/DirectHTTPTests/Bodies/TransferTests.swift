@@ -33,6 +33,23 @@ struct TransferTests {
         #expect(server.records.count == 1)
     }
 
+    @Test("A source that has told its end before its last piece is not asked again")
+    func endToldOnce() async throws {
+        let server = try FixtureServer.start { .text("\(try $0.discardBody())") }
+        let asked = Counter()
+        let body = StreamedBody(isReplayable: false, endsAtOnce: true) { _, _ in
+            3
+        } open: { _ in
+            RequestBodySource {
+                asked.add(1)
+                // As a file that has grown since.
+                return asked.value == 2 ? nil : [1, 2, 3]
+            }
+        }
+        let response = try await HTTPClient.untimed().post(server.http(), RequestBody(.stream(body)))
+        #expect(response.text == "3" && asked.value == 2)
+    }
+
     @Test(
         "Malformed trailers are refused, and the request stays incomplete",
         arguments: [

@@ -69,6 +69,7 @@ struct MultipartForm: Sendable {
     private func head(of index: Int) throws(RequestBodyError) -> [UInt8] {
         let part = parts[index]
         guard !part.body.isGzipped else { throw .compressedPart(part: index) }
+        guard !part.body.hasTrailers else { throw .partWithTrailers(part: index) }
         guard !part.name.isEmpty, !part.name.hasControls else { throw .invalidPartName(part: index) }
         var head = (index == 0 ? "--" : "\r\n--") + boundary
         head += "\r\nContent-Disposition: form-data; name=\"\(part.name.quoted)\""
@@ -132,6 +133,10 @@ extension RequestBody {
         case .bytes(let bytes): UInt64(bytes.count)
         case .stream(let body): try await body.measure(on: loop, until: end)
         }
+    }
+
+    fileprivate var hasTrailers: Bool {
+        if case .stream(let body) = content { body.trailers != nil } else { false }
     }
 
     fileprivate var endsAtOnce: Bool {

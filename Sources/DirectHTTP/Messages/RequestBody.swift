@@ -92,7 +92,8 @@ public struct RequestBody: Sendable {
     }
 
     /// Returns the body with trailer fields behind it. It is sent in chunks, because only chunked bodies have
-    /// trailers. The caller adds a `Trailer` field, if there is to be one.
+    /// trailers. The caller adds a `Trailer` field, if there is to be one. Trailer fields that the body has
+    /// already stay in front. A part of a form may have none (``RequestBodyError/partWithTrailers(part:)``).
     ///
     /// - Parameter trailers: called when the last byte of the body has been sent.
     public func followed(by trailers: @escaping @Sendable () async throws -> HTTPHeaders) -> RequestBody {

@@ -10,6 +10,9 @@ public enum RequestBodyError: Error, Hashable, Sendable {
     /// The body of the part is compressed (``RequestBody/gzipped(level:)``), which a form cannot say of a
     /// part.
     case compressedPart(part: Int)
+    /// The body of the part has trailer fields (``RequestBody/followed(by:)``), for which a form has no
+    /// place.
+    case partWithTrailers(part: Int)
     /// The parts together are longer than a 64-bit length can express.
     case tooLong
     /// The body, or a part of it, can be sent only once and has already been sent. Create a new body for each
@@ -25,6 +28,7 @@ extension RequestBodyError: CustomStringConvertible {
         case .invalidFileName(let part): "the file name of part \(part) contains a control character"
         case .invalidPartContentType(let part): "the content type of part \(part) is malformed"
         case .compressedPart(let part): "the body of part \(part) is compressed"
+        case .partWithTrailers(let part): "the body of part \(part) has trailer fields"
         case .tooLong: "the body is too long"
         case .alreadySent: "the body, or a part of it, can be sent only once and has already been sent"
         }

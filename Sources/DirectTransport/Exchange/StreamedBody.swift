@@ -101,7 +101,7 @@ package final class StreamedBody: Sendable {
         }
     }
 
-    /// Returns the same body with trailers, for which it is sent in chunks.
+    /// Returns the same body with trailers, behind those that it has; for these it is sent in chunks.
     package func followed(by trailers: @escaping Trailers) -> StreamedBody {
         StreamedBody(
             isReplayable: isReplayable,
@@ -111,7 +111,12 @@ package final class StreamedBody: Sendable {
                 _ = try await self.measure(on: loop, until: end)
                 return nil
             },
-            trailers: trailers,
+            trailers: { [earlier = self.trailers] in
+                var fields = try await earlier?() ?? HTTPHeaders()
+                let more = try await trailers()
+                for position in more.indices { fields.add(fieldAt: position, of: more) }
+                return fields
+            },
             open: { loop in try await self.open(loop) }
         )
     }

@@ -33,6 +33,23 @@ struct TransferTests {
         #expect(server.records.count == 1)
     }
 
+    @Test("Trailers follow those that a body has already, and a part of a form may have none")
+    func moreTrailers() async throws {
+        let server = try FixtureServer.start { request in
+            let trailers = try request.trailers
+            return .text("\(trailers["x-a"] ?? "none") \(trailers["x-b"] ?? "none")")
+        }
+        let client = HTTPClient.untimed()
+        let body = RequestBody.text("hello").followed { ["X-A": "1"] }.followed { ["X-B": "2"] }
+        #expect(try await client.post(server.http(), body).text == "1 2")
+        let form = RequestBody.multipart([.field("a", "b"), FormPart("c", body: body)])
+        let error = try await httpError { try await client.post(server.http(), form) }
+        guard case .requestBody(.partWithTrailers(part: 1)) = error.reason else {
+            Issue.record("\(error)")
+            return
+        }
+    }
+
     @Test("A source that has told its end before its last piece is not asked again")
     func endToldOnce() async throws {
         let server = try FixtureServer.start { .text("\(try $0.discardBody())") }

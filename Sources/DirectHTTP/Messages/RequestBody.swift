@@ -61,7 +61,9 @@ public struct RequestBody: Sendable {
     }
 
     /// The pieces of a sequence that can be made again if the request has to be sent again: after a redirect,
-    /// after a refusal or on another connection.
+    /// after a refusal or on another connection. That may begin while an earlier sequence is still being
+    /// read, and a hedged request reads two at the same time: they must share nothing, such as the position
+    /// in a file.
     ///
     /// - Parameters:
     ///   - length: The exact number of bytes. `nil` sends the body in chunks.

@@ -38,11 +38,6 @@ final class CacheFill: ResponseBodySource {
         await body.drain()
     }
 
-    func readAhead() async throws -> [UInt8] {
-        await body.readAhead()
-        return []
-    }
-
     func next() async throws -> [UInt8]? {
         guard let piece = try await body.next() else {
             await commit()

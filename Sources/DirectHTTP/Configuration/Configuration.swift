@@ -89,6 +89,10 @@ extension HTTPClient {
         /// works on fewer queues the rest on its side, where they cost memory and end in 503. Raise it for
         /// long streams from one server, or for many requests to a distant one.
         ///
+        /// Code of the program that a call asks and waits for (an authenticator, a decision on a redirect, an
+        /// interceptor) may send requests beyond this limit and the next one, before those that queue: one at
+        /// a time for each response that waits for such code with its connection.
+        ///
         /// Requests whose connections have other settings, such as TLS settings of their own, are counted
         /// apart.
         public var maximumConnectionsPerOrigin: Int? = 8

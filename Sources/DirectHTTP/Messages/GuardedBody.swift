@@ -18,10 +18,6 @@ package protocol ResponseBodySource: AnyObject {
     /// closes the connection otherwise. Nothing is called after it.
     func drain() async
 
-    /// Reads the rest if it is small and arrives soon, so that its connection is free, and returns what it
-    /// has read. What has not arrived then comes over a connection that counts no longer.
-    func readAhead() async throws -> [UInt8]
-
     /// Returns the error for the reader when the body has failed, or is larger than its reader's limit.
     /// Nothing is called after it.
     ///
@@ -46,8 +42,6 @@ package protocol ResponseBodySource: AnyObject {
 
 extension ResponseBodySource {
     package func drain() async {}
-
-    package func readAhead() async throws -> [UInt8] { [] }
 
     package func fail(_ error: any Error, after collected: [UInt8]) -> any Error { error }
 
@@ -204,15 +198,6 @@ package final class GuardedBody: @unchecked Sendable {
         first = []
         await source?.drain()
         outcome = .over
-    }
-
-    /// Reads the rest if it is small and arrives soon, for its reader later: its connection is free then. A
-    /// failure is the reader's as well.
-    func readAhead() async {
-        guard (try? enter()) != nil else { return }
-        defer { leave() }
-        guard case nil = outcome, let source else { return }
-        do { first += try await source.readAhead() } catch { _ = fail(error) }
     }
 
     /// Sets the limits of the call, for a body that the program's own code has made.

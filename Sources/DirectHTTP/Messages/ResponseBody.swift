@@ -89,12 +89,6 @@ public struct ResponseBody: AsyncSequence, Sendable {
         if case .arriving(let body) = content { await body.drain() }
     }
 
-    /// Frees the connection, or at least its place among those of its origin, before code of the program is
-    /// asked: that may send a request to the same origin, and wait for a connection.
-    func freeConnection() async {
-        if case .arriving(let body) = content { await body.readAhead() }
-    }
-
     /// Returns the body for a caller: readable once even if it arrived together with the head, so that all
     /// bodies behave the same, and with the request for its errors.
     func delivered(for request: RequestLine) -> ResponseBody {

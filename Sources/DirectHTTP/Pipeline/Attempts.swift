@@ -130,7 +130,7 @@ final class Attempts: Layer {
                 response = try await network.send(request, trail: trail, call: call, detour: detour)
             }
             if case (var next, let reason)? = request.repeated(after: response, call),
-                await call.canSendAgain(request.body, on: loop)
+                await call.canSendAgain(request.body, after: response, on: loop)
             {
                 await response.body.drain()
                 refusals = [call.logging(Hop(reason, request.method, response))]

@@ -4,6 +4,23 @@ internal import DirectIO
 internal import DirectTransport
 
 extension Call {
+    /// Asks code of the caller's that may send requests, before there is a response or about one, which waits
+    /// then.
+    func answer<Value: Sendable>(
+        about response: Response?,
+        to url: HTTPURL?,
+        _ phase: HTTPError.Phase,
+        on loop: EventLoop,
+        ask: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        let held = HeldResponses()
+        if let response { held.lend(response) }
+        defer { held.reclaim() }
+        return try await answer(to: url, phase, on: loop) {
+            try await AskedCode.$isRunning.withValue(true, operation: ask)
+        }
+    }
+
     /// Runs code of the caller's, such as an authenticator or an interceptor, and returns its result.
     ///
     /// Throws when the call's deadline passes or the task is cancelled first, without waiting for the code:
@@ -31,15 +48,39 @@ extension Call {
 extension Call {
     /// Whether the body can be sent once more. If the program has to be asked and does not answer in time,
     /// it cannot.
-    func canSendAgain(_ body: RequestBody, on loop: EventLoop) async -> Bool {
+    func canSendAgain(_ body: RequestBody, after response: Response?, on loop: EventLoop) async -> Bool {
         guard body.canBeSent, case .stream(let stream) = body.content, let renew = stream.renew else {
             return body.canBeSent
         }
+        let held = HeldResponses()
+        if let response { held.lend(response) }
+        defer { held.reclaim() }
         do throws(ForeignFailure) {
-            return try await callersCode(within: limit, on: loop, run: renew)
+            return try await callersCode(within: limit, on: loop) {
+                await AskedCode.$isRunning.withValue(true, operation: renew)
+            }
         } catch {
             return false
         }
+    }
+}
+
+/// The responses that wait, with their connections, for code of the program.
+final class HeldResponses: Sendable {
+    private let ends = Locked<[BodyEnd]>([])
+
+    /// Whether one of them still has its connection.
+    var hasConnection: Bool { ends.withLock { $0.contains(where: \.holdsConnection) } }
+
+    /// Adds a response, and lends its place to the requests of that code until ``reclaim()``.
+    func lend(_ response: Response) {
+        guard let end = response.transaction?.record.bodyEnd else { return }
+        end.lend()
+        ends.withLock { $0.append(end) }
+    }
+
+    func reclaim() {
+        for end in ends.withLock({ $0 }) { end.reclaim() }
     }
 }
 

@@ -8,13 +8,12 @@ internal import DirectTransport
 /// The lease is held until the body has ended, by its end or a failure; then the connection goes back to the
 /// pool or is closed, once. While the request is still being sent, the lease is held until that has ended
 /// too. Releasing the source before that drains a small rest on the event loop and closes the connection
-/// otherwise. A body that has to wait for the program's code leaves the pool with its connection.
+/// otherwise.
 final class ConnectionSource: ResponseBodySource {
     /// Held as long as the lease: a program that keeps a response does not keep the client's connections
     /// open.
     private var pool: ConnectionPool?
-    /// `nil` after the connection has left the pool: it is closed behind this body.
-    private var lease: ConnectionPool.Lease?
+    private let lease: ConnectionPool.Lease
     private var reading: BodyReading
     /// Whether the request could not be sent whole although the server had accepted it.
     private var hasLostUpload = false
@@ -27,7 +26,7 @@ final class ConnectionSource: ResponseBodySource {
 
     deinit {
         guard let pool else { return }
-        guard let lease, reading.isWorthDraining else { return pool.abandon(reading, lease: lease) }
+        guard reading.isWorthDraining else { return pool.abandon(reading, lease: lease) }
         // On the event loop, because the release of a response must not wait for the rest of its body.
         let rest = Rest(pool: pool, lease: lease, reading: reading)
         Task.detached(executorPreference: reading.exchange.connection.loop) { await rest.drain() }
@@ -58,27 +57,9 @@ final class ConnectionSource: ResponseBodySource {
         }
     }
 
-    func readAhead() async throws -> [UInt8] {
-        guard let pool else { return [] }
-        do throws(TransportError) {
-            let bytes = try await reading.readAhead()
-            if !bytes.isEmpty { reading.report(bytes.count) }
-            if reading.isAtEnd, reading.isRequestOver {
-                try await finish()
-            } else if let lease {
-                pool.part(with: reading.exchange.connection, lease)
-                self.lease = nil
-            }
-            return bytes
-        } catch {
-            throw HTTPError.from(error, name: location.name, endpoint: location.endpoint)
-        }
-    }
-
     func drain() async {
         guard pool != nil else { return }
-        // One that has left the pool cannot be used again.
-        end(isComplete: lease == nil ? false : await reading.drain())
+        end(isComplete: await reading.drain())
     }
 
     /// Closes the connection. The error has the response if that is complete and the request is not.
@@ -123,7 +104,7 @@ final class ConnectionSource: ResponseBodySource {
 
 extension ConnectionPool {
     /// Gives the connection of a body back if the body is complete, and closes it otherwise.
-    fileprivate func end(_ reading: BodyReading, lease: Lease?, isComplete: Bool) {
+    fileprivate func end(_ reading: BodyReading, lease: Lease, isComplete: Bool) {
         guard isComplete else { return abandon(reading, lease: lease) }
         conclude(reading, lease: lease, at: reading.exchange.connection.loop.now)
     }

@@ -66,9 +66,8 @@ struct RequestCredentials: Sendable {
         var history = response.history
         while response.status == credentials.challenger.status, original.body.canBeSent, mayAnswer(response) {
             do {
-                await response.body.freeConnection()
-                guard try await renew(&request, after: response.headers, within: call),
-                    await call.canSendAgain(original.body, on: loop)
+                guard try await renew(&request, after: response, within: call),
+                    await call.canSendAgain(original.body, after: response, on: loop)
                 else { break }
                 await response.body.drain()
                 history.append(call.logging(Hop(.authentication, original.method, response)))
@@ -87,16 +86,16 @@ struct RequestCredentials: Sendable {
 
     /// Puts a new value into the request. If there is none, the request keeps the one that it has.
     ///
-    /// - Parameter refusal: the fields of the response with a challenge; `nil` without one.
+    /// - Parameter refusal: the response with a challenge; `nil` without one.
     /// - Returns: whether there was a new value.
     @discardableResult
     fileprivate func renew(
         _ request: inout Request,
-        after refusal: HTTPHeaders? = nil,
+        after refusal: Response? = nil,
         within call: Call
     ) async throws -> Bool {
-        let value = try await credentials.renew(after: refusal) { source in
-            try await ask(source, isAnswer: refusal != nil, within: call)
+        let value = try await credentials.renew(after: refusal?.headers) { source in
+            try await ask(source, about: refusal, within: call)
         }
         if let value { request.headers.set(credentials.challenger.field, bytes: value) }
         return value != nil
@@ -105,12 +104,17 @@ struct RequestCredentials: Sendable {
     /// Asks the authenticator, and returns its answer.
     private func ask(
         _ source: @escaping @Sendable () async throws -> [UInt8]?,
-        isAnswer: Bool,
+        about refusal: Response?,
         within call: Call
     ) async throws -> [UInt8]? {
         let isProxy = credentials.challenger == .proxy
-        let phase: HTTPError.Phase = isProxy ? .proxy : isAnswer ? .response : .request
-        let answer: Result<[UInt8]?, any Error> = try await call.answer(to: url, phase, on: loop) {
+        let phase: HTTPError.Phase = isProxy ? .proxy : refusal == nil ? .request : .response
+        let answer: Result<[UInt8]?, any Error> = try await call.answer(
+            about: refusal,
+            to: url,
+            phase,
+            on: loop
+        ) {
             do { return .success(try await source()) } catch { return .failure(error) }
         }
         switch answer {

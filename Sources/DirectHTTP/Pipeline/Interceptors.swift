@@ -52,10 +52,25 @@ func intercept(
     _ crossing: Crossing,
     end: @escaping Forward
 ) async throws -> Response {
-    guard let next = interceptors.first else { return try await end(request) }
-    return try await next(request) { returned in
+    guard let first = interceptors.first else { return try await end(request) }
+    return try await run(first, on: request) { returned in
         let kept = returned.completed(after: request, crossing)
         return try await intercept(kept, interceptors: interceptors.dropFirst(), crossing, end: end)
+    }
+}
+
+/// Runs an interceptor. What it sends itself is a request of code that is asked, and so is what it passes on
+/// while it holds a response.
+func run(_ interceptor: Interceptor, on request: Request, next: @escaping Forward) async throws -> Response {
+    let (isAsked, held) = (AskedCode.isRunning, HeldResponses())
+    defer { held.reclaim() }
+    return try await AskedCode.$isRunning.withValue(true) {
+        try await interceptor(request) { request in
+            let isUrgent = isAsked || held.hasConnection
+            let response = try await AskedCode.$isRunning.withValue(isUrgent) { try await next(request) }
+            held.lend(response)
+            return response
+        }
     }
 }
 

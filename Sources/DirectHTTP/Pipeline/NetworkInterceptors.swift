@@ -61,7 +61,7 @@ final class NetworkInterceptors: NetworkLayer {
         end: @escaping Forward
     ) async throws -> Response {
         guard let first = interceptors.first else { return try await end(shown.stripped(shown.request)) }
-        return try await first(shown.request) { request in
+        return try await run(first, on: shown.request) { request in
             let crossing = self.fields.crossing(by: shown.request.redirects ?? self.redirects)
             try self.fields.completed(request).check(madeOf: shown.request, for: .sending)
             let stripped = shown.stripped(request.completed(after: shown.request, crossing))

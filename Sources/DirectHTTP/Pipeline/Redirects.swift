@@ -175,8 +175,13 @@ final class Redirects: Sendable {
         _ call: Call,
         by decide: @escaping @Sendable () async throws -> RedirectDecision
     ) async throws -> Request? {
-        await response.body.freeConnection()
-        let decision = try await call.answer(to: response.url, .redirect, on: configuration.loop, ask: decide)
+        let decision = try await call.answer(
+            about: response,
+            to: response.url,
+            .redirect,
+            on: configuration.loop,
+            ask: decide
+        )
         guard case .follow(let made) = decision else { return nil }
         return made
     }

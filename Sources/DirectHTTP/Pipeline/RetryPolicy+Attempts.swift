@@ -27,7 +27,9 @@ extension RetryPolicy {
         let next = next(after: count, outcome, isRepeatable: isRepeatable, random: random)
         guard case .wait(let wait) = next else { return next }
         guard call.leaves(wait, at: now) else { return .end(.deadline) }
-        guard await call.canSendAgain(request.body, on: loop) else { return .end(.notRepeatable) }
+        guard await call.canSendAgain(request.body, after: try? result.get(), on: loop) else {
+            return .end(.notRepeatable)
+        }
         guard budget?.take(at: now) ?? true else { return .end(.budget) }
         return next
     }

@@ -1,5 +1,4 @@
 package import DirectCore
-internal import Synchronization
 
 /// The facts of one exchange: the connection and the times.
 package struct ExchangeRecord: Sendable {
@@ -47,18 +46,62 @@ package struct ExchangeRecord: Sendable {
     package var wasIdle: Bool { arrival != .dialled }
 }
 
-/// The time at which the body of one response was received whole.
-package final class BodyEnd: Sendable {
-    private let nanoseconds = Atomic<UInt64>(0)
+/// The place of a connection among those that its pool allows, which what the program's code sends may have
+/// meanwhile.
+protocol LendablePlace: Sendable {
+    func lend()
+    func reclaim()
+}
 
-    /// The time; `nil` until then, and for a body that is never received whole.
-    package var time: Instant? {
-        let value = nanoseconds.load(ordering: .relaxed)
-        return value == 0 ? nil : Instant(nanoseconds: value)
+/// The end of the body of one response: its time, and until then the connection that the body has, whoever
+/// reads or wraps it.
+package final class BodyEnd: Sendable {
+    private struct State {
+        var time: Instant?
+        var place: (any LendablePlace)?
+        /// The number of times that the place is lent.
+        var loans = 0
     }
 
-    /// Records the time.
-    func note(_ time: Instant) {
-        nanoseconds.store(max(1, time.nanoseconds), ordering: .relaxed)
+    private let state = Locked(State())
+
+    /// The time at which the body was received whole; `nil` until then, and for one that never is.
+    package var time: Instant? { state.withLock { $0.time } }
+
+    /// Whether the body has a connection.
+    package var holdsConnection: Bool { state.withLock { $0.place != nil } }
+
+    /// Notes the place of a body that has not arrived whole.
+    func hold(_ place: some LendablePlace) {
+        state.withLock { $0.place = place }
+    }
+
+    /// Notes the end, before that of the lease.
+    ///
+    /// - Parameter time: `nil` if the body was not received whole.
+    func note(_ time: Instant?) {
+        state.withLock { state in
+            if state.loans > 0 { state.place?.reclaim() }
+            state = State(time: time)
+        }
+    }
+
+    /// Lends the place of the connection, if the body has one, until ``reclaim()``: the response waits for
+    /// code of the program, which may send requests.
+    package func lend() {
+        state.withLock { state in
+            guard let place = state.place else { return }
+            if state.loans == 0 { place.lend() }
+            state.loans += 1
+        }
+    }
+
+    /// Ends what ``lend()`` has begun.
+    package func reclaim() {
+        state.withLock { state in
+            guard let place = state.place, state.loans > 0 else { return }
+            if state.loans == 1 { place.reclaim() }
+            state.loans -= 1
+        }
     }
 }

@@ -167,25 +167,6 @@ package struct BodyReading {
         return isAtEnd
     }
 
-    /// Reads what `drain` would discard, for a reader later. What is larger, or arrives later, is left.
-    package mutating func readAhead() async throws(TransportError) -> [UInt8] {
-        guard isWorthDraining else { return [] }
-        let whole = exchange.limit.end
-        exchange.limit.end = exchange.connection.loop.now.advanced(byNanoseconds: Self.timeToDrain).atMost(
-            whole
-        )
-        defer { exchange.limit.end = whole }
-        let limit = received + Self.bytesToDrain
-        var bytes: [UInt8] = []
-        do throws(TransportError) {
-            while received <= limit, let piece = try await next() { bytes += piece }
-        } catch {
-            // The connection is as it was: only the wait has ended.
-            guard error.isTimeout, exchange.connection.loop.now < whole else { throw error }
-        }
-        return bytes
-    }
-
     /// Whether the connection can be kept for reuse at the price of reading a little more.
     package var isWorthDraining: Bool {
         guard isRequestOver, !exchange.connection.isRetired, !isAtEnd else { return false }

@@ -24,8 +24,8 @@ package import DirectIO
 package final class ConnectionPool: @unchecked Sendable {
     typealias Machine = Pool<Connection>
 
-    /// The right to use a connection until it is given back.
-    package struct Lease {
+    /// The right to use a connection until it is given back. Its origin is used only under the pool's lock.
+    package struct Lease: @unchecked Sendable {
         fileprivate let origin: Machine.Record
     }
 
@@ -191,6 +191,17 @@ package final class ConnectionPool: @unchecked Sendable {
         decide { $0.release(connection, of: lease.origin) }
     }
 
+    /// The place of a leased connection, for the response that waits with it for code of the program: while it
+    /// is lent, one request of that code (``AskedCode``) may exceed the limits. It is taken back before the
+    /// lease ends.
+    struct Place: LendablePlace {
+        let pool: ConnectionPool
+        let lease: Lease
+
+        func lend() { pool.decide { $0.lend(lease.origin) } }
+        func reclaim() { pool.decide { $0.reclaim(lease.origin) } }
+    }
+
     /// Closes a connection that turned out to be dead. The caller keeps its slot and may dial in it.
     package func replace(_ connection: Connection, lease: Lease) -> Permit {
         connection.close()
@@ -290,7 +301,13 @@ package final class ConnectionPool: @unchecked Sendable {
         let waiter = Waiter(loop: loop)
         let (key, route, kept) = (target.poolKey, target.route, target.kept)
         let (acquisition, consequences) = state.withLock { state in
-            let acquisition = state.machine.checkOut(key, route: route, kept: kept, at: loop.now)
+            let acquisition = state.machine.checkOut(
+                key,
+                route: route,
+                kept: kept,
+                isUrgent: AskedCode.isRunning,
+                at: loop.now
+            )
             if case .wait(let ticket, let origin) = acquisition {
                 state.waiting[ticket] = waiter
                 waiter.progress = state.machine.progress(of: origin)

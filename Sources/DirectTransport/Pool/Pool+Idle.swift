@@ -88,6 +88,7 @@ extension Pool {
             return retire(member, of: origin)
         }
         if waitingCount > 0, handOver(member, origin: origin, at: now) { return }
+        guard !exceedsLimits(origin) else { return retire(member, of: origin) }
         member.pooledState.isIdle = true
         let index =
             origin.idle.firstIndex { $0.pooledState.since > member.pooledState.since } ?? origin.idle.endIndex
@@ -154,7 +155,8 @@ extension Pool {
             // The idle connections that are not spared here do not serve the request.
             guard let oldest = origin.idle.first(where: { !isSpared($0) }) else { return false }
             removeIdle(oldest, of: origin)
-        } else if openCount >= limits.total {
+        }
+        while openCount >= limits.total {
             guard let (oldest, its) = longestIdle(except: { $0 === origin && isSpared($1) }) else {
                 return false
             }

@@ -15,11 +15,13 @@ internal import DirectIO
 ///   `removeIdle` closes it.
 ///
 /// If there is neither a connection nor room for one, the request waits. Each origin has a queue, first in,
-/// first out. Tickets grow over all origins, so that `ready` can name the request that has waited longest.
+/// first out, with the urgent requests before all others. Tickets grow over all origins, so that `ready` can
+/// name the request that has waited longest; those of urgent requests are negative.
 ///
 /// After each call:
 /// - `Record.open` counts the idle, leased and dialling connections of the origin, and is at most
-///   `limits.perOrigin`; `openCount` is their sum, and at most `limits.total`.
+///   `limits.perOrigin`; `openCount` is their sum, and at most `limits.total`. Urgent requests may exceed
+///   both by the places that are lent (`Record.lent`, `lentCount`). Such a connection is not kept.
 /// - No request waits that a free slot could serve.
 /// - `ready` holds exactly the origins whose first waiter is held up by the limit on the total alone.
 ///
@@ -44,6 +46,8 @@ struct Pool<Member: PoolMember> {
         var members: [Member] = []
         /// The number of idle, leased and dialling connections.
         package var open = 0
+        /// The number of leased connections whose places are lent to urgent requests.
+        var lent = 0
         /// The requests that wait, in order.
         package var waiting = WaitingLine()
         /// The connections that are being made ahead of any request.
@@ -110,6 +114,8 @@ struct Pool<Member: PoolMember> {
     var actions = Actions()
     /// The open connections of all origins.
     var openCount = 0
+    /// The places of all origins that are lent.
+    var lentCount = 0
     var idleCount = 0
     /// The sum of the idle connections' excess.
     var idleExcess = 0
@@ -175,10 +181,13 @@ struct Pool<Member: PoolMember> {
     /// Returns a connection for a request, or a permit to dial one, or a place in the queue.
     ///
     /// Connections that `kept` does not admit are passed over, idle ones now and returned ones later.
+    ///
+    /// - Parameter isUrgent: Whether the places that are lent count as free.
     mutating func checkOut(
         _ key: PoolKey,
         route: Route,
         kept: KeptConnections = .any,
+        isUrgent: Bool = false,
         at now: Instant
     ) -> Acquisition {
         let origin = origin(for: key)
@@ -186,7 +195,9 @@ struct Pool<Member: PoolMember> {
         if let member = takeIdle(origin, route: route, kept: kept, now: now) { return .reuse(member, origin) }
         // Connections that were just closed for their age or address have made room for earlier waiters.
         assignFreeSlots()
-        guard makeRoom(in: origin) else { return wait(origin, route: route, kept: kept) }
+        guard makeRoom(in: origin) || isUrgent && hasLentRoom(in: origin) else {
+            return wait(origin, route: route, kept: kept, isUrgent: isUrgent)
+        }
         open(origin)
         return .dial(origin)
     }
@@ -221,6 +232,7 @@ struct Pool<Member: PoolMember> {
         let isOutdated = limits.tracksResolver && isOutdated(member, of: origin)
         guard now < expiry, !isOutdated else { return retire(member, of: origin) }
         if waitingCount > 0, handOver(member, origin: origin, at: now) { return }
+        guard !exceedsLimits(origin) else { return retire(member, of: origin) }
         member.pooledState = PooledState(
             uses: member.pooledState.uses,
             since: now,
@@ -354,21 +366,12 @@ extension Pool {
         file(origin)
     }
 
-    /// Appends a request to the origin's queue.
-    mutating func wait(_ origin: Record, route: Route, kept: KeptConnections) -> Acquisition {
-        lastTicket += 1
-        origin.waiting.append(PoolWaiter(ticket: lastTicket, route: route, kept: kept))
-        waitingCount += 1
-        file(origin)
-        return .wait(lastTicket, origin)
-    }
-
     /// Gives a connection, or its slot, to the request that has waited longest. Returns false if no waiting
     /// request can use either.
     mutating func handOver(_ member: Member, origin: Record, at now: Instant) -> Bool {
         // The origin that would get the slot if it were free.
         close(origin)
-        let next = ready.first
+        let next = next
         open(origin)
         guard let next else { return false }
         if next === origin, let first = origin.waiting.first, first.takes(member) {
@@ -402,42 +405,9 @@ extension Pool {
     /// Grants free slots to waiting requests. A slot of one origin can help a request for another one only
     /// where the limit on the total was in the way.
     mutating func assignFreeSlots() {
-        while openCount < limits.total, let next = ready.first {
+        while let next {
             open(next)
             grant(next, member: nil)
         }
     }
-
-    /// Keeps `ready` complete and sorted. Call it whenever the origin's first waiter or its number of open
-    /// connections may have changed.
-    mutating func file(_ origin: Record) {
-        let ticket = origin.open < limits.perOrigin ? origin.waiting.first?.ticket : nil
-        guard ticket != origin.filed else { return }
-        if let filed = origin.filed { ready.remove(at: readyIndex(of: filed)) }
-        if let ticket { ready.insert(origin, at: readyIndex(of: ticket)) }
-        origin.filed = ticket
-    }
-
-    /// Returns the index in `ready` of the origin filed under that ticket, or the index to insert it at.
-    private func readyIndex(of ticket: Ticket) -> Int {
-        var low = 0
-        var high = ready.count
-        while low < high {
-            let middle = (low + high) / 2
-            if let filed = ready[middle].filed, filed < ticket { low = middle + 1 } else { high = middle }
-        }
-        return low
-    }
-
-    /// Returns the progress of the line that a request to the origin waits in: the origin's own, and also
-    /// that of all origins if only the limit on the total is in its way.
-    func progress(of origin: Record) -> PoolProgress {
-        PoolProgress(own: origin.grants, all: origin.open < limits.perOrigin ? grants : 0)
-    }
-}
-
-/// The number of waiting requests that have been served so far. If it changes, the line has moved.
-struct PoolProgress: Equatable {
-    let own: Int
-    let all: Int
 }

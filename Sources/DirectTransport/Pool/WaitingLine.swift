@@ -8,9 +8,9 @@ struct PoolWaiter {
     func takes(_ member: some PoolMember) -> Bool { kept.include(member) && member.serves(route) }
 }
 
-/// The requests that wait for connections to one origin: first in, first out. Appending and removing the
-/// first cost amortised constant time however long the queue is; removing any other costs the logarithm of
-/// its length.
+/// The requests that wait for connections to one origin, in the order of their tickets. Removing the first
+/// costs amortised constant time however long the queue is; inserting one with the largest ticket, or
+/// removing any other, costs the logarithm of its length.
 struct WaitingLine {
     private struct Slot {
         let ticket: Int
@@ -18,7 +18,7 @@ struct WaitingLine {
         var waiter: PoolWaiter?
     }
 
-    /// The slots in the order of their tickets, which only grow.
+    /// The slots in the order of their tickets, behind those that are empty.
     private var slots: [Slot] = []
     /// The index of the first slot that is not empty.
     private var head = 0
@@ -29,8 +29,8 @@ struct WaitingLine {
 
     var first: PoolWaiter? { isEmpty ? nil : slots[head].waiter }
 
-    mutating func append(_ waiter: PoolWaiter) {
-        slots.append(Slot(ticket: waiter.ticket, waiter: waiter))
+    mutating func insert(_ waiter: PoolWaiter) {
+        slots.insert(Slot(ticket: waiter.ticket, waiter: waiter), at: index(of: waiter.ticket))
         count += 1
     }
 

@@ -194,6 +194,7 @@ extension Transport {
         }
         guard reading.isAtEnd, reading.isRequestOver else {
             let end = record.bodyEnd ?? BodyEnd()
+            end.hold(ConnectionPool.Place(pool: pool, lease: leased.lease))
             (record.bodyEnd, reading.end) = (end, end)
             return (head, .arriving(reading, first: first, leased.lease), record)
         }
@@ -228,8 +229,8 @@ extension TransportObserver {
 /// The end of a response, for the lease on its connection.
 extension ConnectionPool {
     /// Ends the lease of a response that was read to its end: the connection goes back to the pool if it can
-    /// be reused. One without a lease has left the pool, and is closed.
-    package func conclude(_ reading: BodyReading, lease: Lease?, at now: Instant) {
+    /// be reused.
+    package func conclude(_ reading: BodyReading, lease: Lease, at now: Instant) {
         let connection = reading.exchange.connection
         reading.end?.note(now)
         noteBody(of: reading.received)
@@ -238,7 +239,6 @@ extension ConnectionPool {
             guard upload.isFinished else { return giveUp(reading, lease: lease) }
             connection.endDuplex()
         }
-        guard let lease else { return connection.close() }
         conclude(connection, lease: lease, at: now)
     }
 
@@ -253,16 +253,16 @@ extension ConnectionPool {
     }
 
     /// Ends the lease of a response that is not read to its end, and closes the connection.
-    package func abandon(_ reading: BodyReading, lease: Lease?) {
+    package func abandon(_ reading: BodyReading, lease: Lease) {
+        reading.end?.note(nil)
         noteBody(of: reading.received)
         reading.observer?.note(.bodyEnded(bytes: reading.received, isWhole: false))
         giveUp(reading, lease: lease)
     }
 
     /// Stops the upload and closes the connection.
-    private func giveUp(_ reading: BodyReading, lease: Lease?) {
+    private func giveUp(_ reading: BodyReading, lease: Lease) {
         reading.upload?.cancel()
-        guard let lease else { return reading.exchange.connection.close() }
         discard(reading.exchange.connection, lease: lease)
     }
 }

@@ -105,27 +105,24 @@ struct UnreadBodyTests {
         #expect(try await response.body.collect(upTo: 100) == Array("short".utf8))
     }
 
-    @Test("So can one whose rest was read ahead, before an authenticator was asked that has no answer")
-    func readAhead() async throws {
+    @Test("The end of a body whose last piece was read in time can be read after the limit of its call")
+    func end() async throws {
         let listener = try Listener.atOwnAddress()
-        let url = "http://\(listener.address):\(listener.port)/"
-        let origin = try HTTPURL(url).origin
         let client = HTTPClient {
             $0.loop = time.loop
-            $0.authenticators = [origin: CredentiallessAuthenticator()]
             $0.timeouts.total = .seconds(10)
         }
-        async let answer = client.send(Request(.get, url))
+        async let answer = client.send(Request(.get, "http://\(listener.address):\(listener.port)/"))
         let peer = try await onOwnThread { try listener.accept() }
         _ = try await onOwnThread { try peer.receive() }
-        try peer.send("HTTP/1.1 401 U\r\nWWW-Authenticate: Basic realm=a\r\nContent-Length: 6\r\n\r\nabc")
-        // The wait for the rest of a body that is read ahead.
-        try await time.waitBegins(for: .milliseconds(100))
+        try peer.send("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nabc")
+        var iterator = try await answer.body.makeAsyncIterator()
+        #expect(try await iterator.next() == Array("abc".utf8))
         try peer.send("def")
-        let response = try await answer
+        #expect(try await iterator.next() == Array("def".utf8))
         time.advance(by: .seconds(20))
         await time.settle()
-        #expect(try await response.body.collect(upTo: 100) == Array("abcdef".utf8))
+        #expect(try await iterator.next() == nil)
     }
 
     @Test("A task that looks at a body's properties takes no reader's place")

@@ -1,5 +1,6 @@
 import DirectTestResolvers
 import DirectCore
+import DirectHTTPRecords
 import DirectTestCommands
 import DirectTestTime
 import TLSFixtures
@@ -64,11 +65,32 @@ struct TokenRenewalTests {
         #expect(fetched.withLock { $0 } == 2)
     }
 
+    /// What makes another body of each response.
+    enum Wrapping: CaseIterable {
+        case none, archive, stream
+
+        var interceptors: [Interceptor] {
+            switch self {
+            case .none: []
+            case .archive: [HARRecorder().interceptor]
+            case .stream:
+                [
+                    { request, forward in
+                        let response = try await forward(request)
+                        return response.replacing(stream: response.body)
+                    }
+                ]
+            }
+        }
+    }
+
     @Test(
-        "A refused response, and a redirect, give their place to what the program asks for meanwhile",
-        arguments: [(20, false), (200, false), (20, true)]
+        "A refused response, and a redirect, lend their place to what the program asks for meanwhile",
+        arguments: [(20, false), (200, false), (20, true)],
+        Wrapping.allCases
     )
-    func connections(count: UInt8, isLate: Bool) async throws {
+    func connections(_ body: (count: UInt8, isLate: Bool), wrapping: Wrapping) async throws {
+        let (count, isLate) = body
         let pieces = (0..<count).map { [UInt8](repeating: $0, count: 1000) }
         let asked = DiskGate()
         defer { asked.open() }
@@ -98,6 +120,8 @@ struct TokenRenewalTests {
         }
         let client = HTTPClient.untimed {
             $0.maximumConnectionsPerOrigin = 1
+            $0.maximumConnections = 1
+            $0.networkInterceptors = wrapping.interceptors
             $0.authenticators[origin] = .bearer(refreshing: ask)
             $0.redirects.decide = { redirect in
                 _ = try await ask()
@@ -112,6 +136,84 @@ struct TokenRenewalTests {
             $0.authenticators[origin] = CredentiallessAuthenticator()
         }
         #expect(try await refused.get(server.http("/")).body == pieces.flatMap { $0 })
+    }
+
+    @Test(
+        "An interceptor that holds a refused response has a place for its own request, and for the next one"
+    )
+    func interceptor() async throws {
+        let asked = DiskGate()
+        defer { asked.open() }
+        let server = try FixtureServer.start { request in
+            if request.target == "/token" { return .text("good") }
+            if request.headers["authorization"] == "Bearer good" {
+                asked.open()
+                return .text("in")
+            }
+            return .written(status: 401, [:]) { writer in
+                try writer.write([0])
+                asked.wait()
+            }
+        }
+        let place = Locked<HTTPClient?>(nil)
+        let client = HTTPClient.untimed {
+            $0.maximumConnectionsPerOrigin = 1
+            $0.interceptors = [
+                { request, forward in
+                    let refused = try await forward(request)
+                    guard refused.status == .unauthorized else { return refused }
+                    var request = request
+                    let token = try await place.withLock { $0 }?.get(server.http("/token")).text ?? ""
+                    request.headers["Authorization"] = "Bearer \(token)"
+                    let response = try await forward(request)
+                    await refused.body.drain()
+                    return response
+                }
+            ]
+        }
+        place.withLock { $0 = client }
+        #expect(try await client.get(server.http("/")).text == "in")
+        place.withLock { $0 = nil }
+    }
+
+    @Test(
+        "Refused responses that are delivered stay within the limit, and only what the program asks is beyond"
+    )
+    func limit() async throws {
+        let isDelivered = DiskGate()
+        defer { isDelivered.open() }
+        let server = try FixtureServer.start { request in
+            if request.target == "/nonce" { return .text("") }
+            return .written(status: 401, ["WWW-Authenticate": "Own"]) { writer in
+                try writer.write([0])
+                isDelivered.wait()
+            }
+        }
+        let origin = try HTTPURL(server.http()).origin
+        let place = Locked<HTTPClient?>(nil)
+        let most = Locked(0)
+        let client = HTTPClient.untimed {
+            $0.maximumConnectionsPerOrigin = 1
+            $0.authenticators[origin] = AskingAuthenticator {
+                // The fields of this request keep the authenticator away from it.
+                let client = place.withLock { $0 }
+                let fields: HTTPHeaders = ["Authorization": "none"]
+                _ = try await client?.get(server.http("/nonce"), headers: fields)
+                let open = client?.connections.reduce(0) { $0 + $1.connections.count + $1.dialling } ?? 0
+                most.withLock { $0 = max($0, open) }
+            }
+        }
+        place.withLock { $0 = client }
+        let first = try await client.send(Request(.get, server.http("/")))
+        let second = Task { try await client.send(Request(.get, server.http("/"))).status }
+        while client.connections.allSatisfy({ $0.waiting == 0 }) { await Task.yield() }
+        #expect(client.connections.map(\.connections.count) == [1])
+        isDelivered.open()
+        #expect(try await first.body.collect(upTo: 10) == [0])
+        #expect(try await second.value == 401)
+        // The connection of the nonce is closed by then, or about to be.
+        #expect(most.withLock { $0 } <= 2)
+        place.withLock { $0 = nil }
     }
 
     @Test("A fetch that hangs, and that nobody waits for any more, is given up after ten seconds")
@@ -251,6 +353,22 @@ struct TokenRenewalTests {
         var text = "\(token) \(StandardAuthenticator.bearer(renewedAhead: .seconds(60)) { token })"
         dump(token, to: &text)
         #expect(!text.contains("hush"))
+    }
+}
+
+/// Has no answer, and asks first.
+private struct AskingAuthenticator: Authenticator {
+    let ask: @Sendable () async throws -> Void
+
+    func authorization(for request: AuthenticationRequest) async throws -> String? { nil }
+
+    func authorization(
+        for request: AuthenticationRequest,
+        answering challenges: [Challenge],
+        after refused: String?
+    ) async throws -> String? {
+        try await ask()
+        return nil
     }
 }
 

@@ -30,7 +30,10 @@ struct PoolWalk<Random: RandomNumberGenerator> {
         var idle: [FakeMember] = []
         var leased: [FakeMember] = []
         var dialling = 0
-        var waiting: [(ticket: Int, route: Route)] = []
+        /// How many of the leased ones have lent their places.
+        var lent = 0
+        /// The urgent requests come first.
+        var waiting: [(ticket: Int, isUrgent: Bool)] = []
         var origin: FakePool.Record?
 
         var open: Int { idle.count + leased.count + dialling }
@@ -62,12 +65,14 @@ struct PoolWalk<Random: RandomNumberGenerator> {
     mutating func step() {
         now += UInt64.random(in: 0...6, using: &random)
         let key = keys.randomElement(using: &random) ?? keys[0]
-        switch Int.random(in: 0..<12, using: &random) {
-        case 0..<5: checkOut(key, route())
+        switch Int.random(in: 0..<16, using: &random) {
+        case 0..<5: checkOut(key, route(), isUrgent: Int.random(in: 0..<4, using: &random) == 0)
         case 5..<7: finishDialling(key)
         case 7..<9: checkIn(key)
         case 9: release(key)
         case 10: leave(key)
+        case 11..<14: lend(key)
+        case 14: reclaim(key)
         default: sweep()
         }
         compare()
@@ -90,6 +95,7 @@ struct PoolWalk<Random: RandomNumberGenerator> {
         sweep()
         compare()
         expect(!pool.hasIdle, "idle connections are left")
+        expect(pool.openCount == 0 && pool.lentCount == 0, "places are left")
         for key in keys {
             weak let origin = books[key]?.origin
             books[key] = nil
@@ -108,12 +114,41 @@ struct PoolWalk<Random: RandomNumberGenerator> {
 
     private var instant: Instant { Instant(nanoseconds: now) }
     private var open: Int { books.values.reduce(0) { $0 + $1.open } }
+    private var lent: Int { books.values.reduce(0) { $0 + $1.lent } }
 
-    private mutating func checkOut(_ key: PoolKey, _ route: Route) {
+    /// Whether one more connection may be open for a request.
+    private func hasRoom(_ own: Books, isUrgent: Bool) -> Bool {
+        own.open - (isUrgent ? own.lent : 0) < Self.perOrigin && hasRoom(isUrgent: isUrgent)
+    }
+
+    private func hasRoom(isUrgent: Bool) -> Bool { open - (isUrgent ? lent : 0) < Self.total }
+
+    private mutating func lend(_ key: PoolKey) {
+        guard let own = books[key], let origin = own.origin, own.lent < own.leased.count else { return }
+        books[key]?.lent += 1
+        pool.lend(origin)
+        honour(pool.takeActions().grants)
+    }
+
+    private mutating func reclaim(_ key: PoolKey) {
+        guard let own = books[key], let origin = own.origin, own.lent > 0 else { return }
+        books[key]?.lent -= 1
+        pool.reclaim(origin)
+        honour(pool.takeActions().grants)
+    }
+
+    /// A place is taken back before its lease ends.
+    private mutating func reclaimLast(_ key: PoolKey) {
+        if let own = books[key], own.lent == own.leased.count { reclaim(key) }
+    }
+
+    private mutating func checkOut(_ key: PoolKey, _ route: Route, isUrgent: Bool) {
         var own = books[key] ?? Books()
         let expected = own.idle.last { $0.serves(route) && $0.pooledState.expiry > instant }
         let oldest = own.idle.first
-        let (turn, actions) = (pool.checkOut(key, route: route, at: instant), pool.takeActions())
+        let (turn, actions) = (
+            pool.checkOut(key, route: route, isUrgent: isUrgent, at: instant), pool.takeActions()
+        )
         for member in actions.close { forgetIdle(member) }
         own = books[key] ?? own
         switch turn {
@@ -124,17 +159,19 @@ struct PoolWalk<Random: RandomNumberGenerator> {
             own.origin = origin
         case .dial(let origin):
             expect(expected == nil, "dials although one is idle")
-            expect(open < Self.total && own.open < Self.perOrigin, "dials although all is full")
+            expect(hasRoom(own, isUrgent: isUrgent), "dials although all is full")
             if let close = actions.close.last, close !== oldest, close.pooledState.expiry > instant {
-                expect(open == Self.total - 1, "closes without need")
+                expect(open >= Self.total - 1, "closes without need")
             }
             own.dialling += 1
             own.origin = origin
         case .wait(let ticket, let origin):
-            let isFull = own.open == Self.perOrigin && own.idle.isEmpty
-            let areAllFull = open == Self.total && books.values.allSatisfy(\.idle.isEmpty)
+            let isFull = own.open >= Self.perOrigin && own.idle.isEmpty
+            let areAllFull = open >= Self.total && books.values.allSatisfy(\.idle.isEmpty)
             expect(isFull || areAllFull, "waits without need")
-            own.waiting.append((ticket, route))
+            expect(!isUrgent || !hasRoom(own, isUrgent: true), "waits although a place is lent")
+            let place = isUrgent ? own.waiting.firstIndex { !$0.isUrgent } : nil
+            own.waiting.insert((ticket, isUrgent), at: place ?? own.waiting.endIndex)
             own.origin = origin
         }
         books[key] = own
@@ -152,6 +189,7 @@ struct PoolWalk<Random: RandomNumberGenerator> {
     }
 
     private mutating func checkIn(_ key: PoolKey) {
+        reclaimLast(key)
         guard var own = books[key], let origin = own.origin, let member = own.leased.popLast() else { return }
         books[key] = own
         let first = nextWaiter
@@ -166,10 +204,14 @@ struct PoolWalk<Random: RandomNumberGenerator> {
             return
         }
         let isSpent = member.pooledState.uses >= Self.uses
+        let isTooMany = own.open >= Self.perOrigin || open >= Self.total
         if actions.close.contains(where: { $0 === member }) {
-            expect(isSpent || first != nil || idleCount >= Self.idleLimit, "closes what is good")
+            expect(
+                isSpent || isTooMany || first != nil || idleCount >= Self.idleLimit,
+                "closes what is good"
+            )
         } else {
-            expect(first == nil && !isSpent, "keeps what somebody waits for, or what is spent")
+            expect(first == nil && !isSpent && !isTooMany, "keeps what somebody waits for, or what is spent")
             own.idle.append(member)
             books[key] = own
         }
@@ -181,6 +223,7 @@ struct PoolWalk<Random: RandomNumberGenerator> {
     }
 
     private mutating func release(_ key: PoolKey) {
+        reclaimLast(key)
         guard var own = books[key], let origin = own.origin else { return }
         if let member = own.leased.popLast() {
             pool.release(member, of: origin)
@@ -219,25 +262,23 @@ struct PoolWalk<Random: RandomNumberGenerator> {
 
     /// The request that is next when one more connection may be open.
     private var nextWaiter: (key: PoolKey, ticket: Int)? {
-        books.filter { $0.value.open < Self.perOrigin }
-            .compactMap { key, own in own.waiting.first.map { (key, $0.ticket) } }
-            .min { $0.1 < $1.1 }
+        books.compactMap { key, own in
+            own.waiting.first.flatMap { hasRoom(own, isUrgent: $0.isUrgent) ? (key, $0.ticket) : nil }
+        }
+        .min { $0.1 < $1.1 }
     }
 
     /// Each permission to dial goes to the longest wait among the origins that have room.
     private mutating func honour(_ grants: [FakePool.Assignment]) {
         for grant in grants {
-            let ready = books.filter { $0.value.open < Self.perOrigin && !$0.value.waiting.isEmpty }
-            let first = ready.min { $0.value.waiting[0].ticket < $1.value.waiting[0].ticket }
-            expect(grant.ticket == first?.value.waiting[0].ticket, "not the first in the queue")
+            let first = nextWaiter
+            expect(grant.ticket == first?.ticket, "not the first in the queue, or no room")
             expect(grant.member == nil, "a connection out of nothing")
-            expect(open < Self.total, "a leave without room")
             guard let first else { return }
             books[first.key]?.waiting.removeFirst()
             books[first.key]?.dialling += 1
         }
-        let ready = books.values.contains { $0.open < Self.perOrigin && !$0.waiting.isEmpty }
-        expect(!ready || open == Self.total, "somebody waits without need")
+        expect(nextWaiter == nil, "somebody waits without need")
     }
 
     private mutating func forgetIdle(_ member: FakeMember) {
@@ -249,7 +290,7 @@ struct PoolWalk<Random: RandomNumberGenerator> {
         for (key, own) in books {
             idle += own.idle.count
             guard let origin = own.origin else { continue }
-            expect(own.open <= Self.perOrigin, "more than may be open")
+            expect(own.open <= Self.perOrigin || own.idle.isEmpty, "keeps more than may be open")
             if own.open > 0 || !own.waiting.isEmpty {
                 expect(origin.open == own.open, "\(origin.open) open instead of \(own.open)")
                 expect(origin.idle.elementsEqual(own.idle) { $0 === $1 }, "other idle connections")

@@ -13,7 +13,7 @@ struct WaitingLineTests {
         var first: Int? { line.first?.ticket }
 
         func append(_ ticket: Int) {
-            line.append(PoolWaiter(ticket: ticket, route: .system, kept: .any))
+            line.insert(PoolWaiter(ticket: ticket, route: .system, kept: .any))
         }
         func removeFirst() -> Int? { line.removeFirst()?.ticket }
         func remove(_ ticket: Int) -> Bool { line.remove(ticket) }
@@ -35,7 +35,7 @@ struct WaitingLineTests {
         #expect(!line.remove(0))
     }
 
-    @Test("The queue gives the same results as a plain list under random operations")
+    @Test("The queue gives the same results as a sorted list under random operations")
     func model() {
         var dice = SystemRandomNumberGenerator()
         let line = Line()
@@ -45,6 +45,10 @@ struct WaitingLineTests {
             case 0..<4:
                 line.append(ticket)
                 model.append(ticket)
+                // Those of urgent requests are before all others.
+                guard ticket % 7 == 0 else { break }
+                line.append(ticket - 10_000)
+                model.insert(ticket - 10_000, at: model.firstIndex { $0 >= 0 } ?? model.endIndex)
             case 4..<6:
                 #expect(line.removeFirst() == (model.isEmpty ? nil : model.removeFirst()))
             default:

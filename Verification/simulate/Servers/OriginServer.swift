@@ -280,9 +280,7 @@ final class OriginServer: @unchecked Sendable {
             world.served[ownHost].append(connection)
         }
         world.served[ownHost].removeAll { !$0.isOpenForClient }
-        guard let limit = plan.client.perOrigin, world.sequence(ofHost: host) == nil, !plan.asksProgram else {
-            return
-        }
+        guard let limit = plan.client.perOrigin, world.sequence(ofHost: host) == nil else { return }
         kernel.count("judge: connections of an origin")
         if world.served[ownHost].count > limit {
             world.fault("limit", "\(world.served[ownHost].count) connections to \(Material.name(ownHost))")

@@ -32,7 +32,7 @@ private func frontWithChecksum(_ head: [UInt8], length: Int) -> [UInt8] {
     rest.add(UInt32(0))
     rest.add(Digest128(high: 1, low: 2))
     rest.add(UInt64(3))
-    return withChecksum(rest.bytes + head, magic: "DHCACHE2")
+    return withChecksum(rest.bytes + head, magic: "DHCACHE3")
 }
 
 private func withChecksum(_ content: [UInt8], magic: String) -> [UInt8] {

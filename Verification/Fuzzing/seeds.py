@@ -173,7 +173,7 @@ def cache_entry(folder):
         return len(value).to_bytes(2, "little") + value
 
     times = (1_800_000_000).to_bytes(8, "little") * 2
-    front = bytes(16) + times + (200).to_bytes(2, "little") + b"\x01"
+    front = bytes(16) + times + bytes(8) + b"\x01" + (200).to_bytes(2, "little") + b"\x01"
     fields = [(b"Cache-Control", b"max-age=60"), (b"Vary", b"Accept"), (b"ETag", b'"x"')]
     coded = b"".join(text(name) + text(value) for name, value in fields)
     names = (1).to_bytes(2, "little") + text(b"accept")
@@ -181,7 +181,7 @@ def cache_entry(folder):
     yield joined(head, numbers=[1, 0, 0, 5, 0])
     yield joined(bytes(8) + b"\x02" + text(b"accept,accept-language") + text(b""), numbers=[2, 0, 0, 0, 0])
     yield joined(b"content", numbers=[3, 9, 0, 0, 0])
-    yield joined(b"DHCACHE2" + bytes(40) + head, numbers=[0, 0, 0, 0, 0])
+    yield joined(b"DHCACHE3" + bytes(40) + head, numbers=[0, 0, 0, 0, 0])
 
 
 def date(folder):

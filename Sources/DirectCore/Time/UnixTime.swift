@@ -16,10 +16,18 @@ public struct UnixTime: Hashable, Comparable, Sendable {
     }
 
     /// The current time of the system's clock.
-    public static var now: UnixTime {
+    public static var now: UnixTime { UnixTime(seconds: Int64(clock.tv_sec)) }
+
+    /// The current time in nanoseconds since 1970.
+    package static var nanoseconds: UInt64 {
+        let time = clock
+        return UInt64(max(0, time.tv_sec)) &* 1_000_000_000 &+ UInt64(time.tv_nsec)
+    }
+
+    private static var clock: timespec {
         var time = timespec()
         unsafe clock_gettime(CLOCK_REALTIME, &time)
-        return UnixTime(seconds: Int64(time.tv_sec))
+        return time
     }
 
     /// Whether `left` is earlier than `right`.

@@ -128,7 +128,7 @@ struct CacheLookup: Sendable {
     /// although stale.
     func fetch(_ stored: (any CacheEntry)?) async throws -> Response {
         let mark = policy.mayBeStored ? try await cache.store.mark(key, wait: wait) : nil
-        let (sent, number) = (cache.clock(), SentRequests.nextNumber())
+        let (sent, number) = (cache.clock(), CachedHead.nextRequestNumber())
         var request = request
         let validated = stored.flatMap { policy.canValidate($0.head) ? $0 : nil }
         validated?.head.addValidators(to: &request.headers)

@@ -1,6 +1,5 @@
 internal import DirectCore
 internal import DirectIO
-internal import Synchronization
 
 /// The requests that were sent below a cache for one request to it.
 ///
@@ -20,13 +19,8 @@ package final class SentRequests: Sendable {
 
     private let state = Locked(State())
 
-    private static let count = Atomic<UInt64>(0)
-
     /// Creates an empty list.
     init() {}
-
-    /// The number of a request that is sent now. Later ones have larger numbers.
-    static func nextNumber() -> UInt64 { count.add(1, ordering: .relaxed).newValue }
 
     /// Notes a request as it is sent.
     ///

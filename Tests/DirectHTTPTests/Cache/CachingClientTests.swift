@@ -74,9 +74,9 @@ struct CachingClientTests {
     @Test(
         "A slow older response does not take the place of a later one: by their dates, and without any",
         arguments: Place.allCases,
-        [1, 0, nil] as [Int64?]
+        [(1, false), (0, false), (nil, false), (0, true), (nil, true)] as [(Int64?, Bool)]
     )
-    func slowOlder(place: Place, secondsBetween: Int64?) async throws {
+    func slowOlder(place: Place, _ rules: (secondsBetween: Int64?, isVarying: Bool)) async throws {
         let folder = TemporaryFolder.planned()
         let (asked, mayEnd) = (AsyncStream<Void>.makeStream(), AsyncStream<Void>.makeStream())
         let (count, start) = (SerialNumbers(), UnixTime.now.advanced(bySeconds: -10))
@@ -90,9 +90,11 @@ struct CachingClientTests {
                     for await _ in mayEnd.stream {}
                 }
                 var fields: HTTPHeaders = ["Cache-Control": "max-age=60", "Content-Length": "1"]
-                fields["Date"] = secondsBetween.map {
+                fields["Date"] = rules.secondsBetween.map {
                     HTTPDate.text(start.advanced(bySeconds: Int64(number) * $0))
                 }
+                // Then both are stored, and the later one is chosen.
+                if rules.isVarying, number == 1 { fields["Vary"] = "Accept-Language" }
                 return try Response(to: request, 200, headers: fields, body: Array("\(number)".utf8))
             }
         }
@@ -107,6 +109,43 @@ struct CachingClientTests {
         let reload = Request(.get, "http://a.test/", headers: ["Cache-Control": "no-cache"])
         #expect(try await client.fetch(reload).text == "3")
         #expect(try await client.get("http://a.test/").text == "3")
+    }
+
+    @Test("Nor does it take the place of a later one that another process has stored")
+    func slowOlderThanAnothers() async throws {
+        let (own, others) = (TemporaryFolder.planned(), TemporaryFolder.planned())
+        let (asked, mayEnd) = (AsyncStream<Void>.makeStream(), AsyncStream<Void>.makeStream())
+        let count = SerialNumbers()
+        func client(_ folder: TemporaryFolder) throws -> HTTPClient {
+            let cache = try ResponseCache.directory(folder.path)
+            return HTTPClient.untimed {
+                $0.cache = cache
+                $0.transport = { request in
+                    let number = count.next()
+                    if number == 2 {
+                        asked.continuation.finish()
+                        for await _ in mayEnd.stream {}
+                    }
+                    let fields: HTTPHeaders = ["Cache-Control": "max-age=60", "Content-Length": "1"]
+                    return try Response(to: request, 200, headers: fields, body: Array("\(number)".utf8))
+                }
+            }
+        }
+        let first = try client(own)
+        let reload = Request(.get, "http://a.test/", headers: ["Cache-Control": "no-cache"])
+        #expect(try await first.fetch(reload).text == "1")
+        let slow = Task { try await first.fetch(reload).text }
+        for await _ in asked.stream {}
+        // Of a copy of the folder this process knows as little as of another process.
+        try FileManager.default.copyItem(atPath: own.path, toPath: others.path)
+        #expect(try await client(others).fetch(reload).text == "3")
+        let name = try #require(own.names.first { $0.hasSuffix(".r") })
+        try FileManager.default.removeItem(atPath: own.path + "/" + name)
+        try FileManager.default.copyItem(atPath: others.path + "/" + name, toPath: own.path + "/" + name)
+        mayEnd.continuation.finish()
+        #expect(try await slow.value == "2")
+        let last = try await first.get("http://a.test/")
+        #expect(last.cacheUse == .hit && last.text == "3")
     }
 
     @Test(

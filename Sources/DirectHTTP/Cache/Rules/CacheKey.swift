@@ -109,20 +109,17 @@ struct SelectedVariants {
 extension CachedHead {
     /// Whether this response takes the place of one for the same requests: not if its request came before,
     /// and it was not generated later. A slow old response would bring back what has changed.
-    ///
-    /// - Parameter number: The number of the other one's request, if that is known.
-    func replaces(_ other: CachedHead, numbered number: UInt64? = nil) -> Bool {
-        let former = number ?? other.requestNumber
-        guard requestNumber > 0, former > 0 else {
-            return requestTime > other.requestTime || isNewer(than: other)
-        }
-        return requestNumber > former || isDated && date > other.date
+    func replaces(_ other: CachedHead) -> Bool {
+        requestNumber >= other.requestNumber || isDated && date > other.date
+            // The clock was set back since.
+            || other.requestNumber > Self.nextRequestNumber()
     }
 
-    /// Whether this response was generated later than the other one. Of several suitable responses the latest
-    /// is used (RFC 9111, section 4.1).
+    /// Whether this response was generated later than the other one, or asked for later if their dates do not
+    /// tell. Of several suitable responses the latest is used (RFC 9111, section 4.1).
     func isNewer(than other: CachedHead) -> Bool {
-        (date.seconds, responseTime.seconds) >= (other.date.seconds, other.responseTime.seconds)
+        isDated && other.isDated && date != other.date
+            ? date > other.date : requestNumber >= other.requestNumber
     }
 
     private var date: UnixTime { headers.date("date", now: responseTime) ?? responseTime }

@@ -9,11 +9,11 @@ struct CachedHead: Sendable {
     let requestTime: UnixTime
     /// When the response was received or last confirmed.
     let responseTime: UnixTime
-    /// The place of that request among those of this process, since many are sent within a second; 0 if it is
-    /// not known, as for what a file has.
+    /// The place of that request among all, since many are sent within a second
+    /// (``nextRequestNumber()``).
     var requestNumber: UInt64 = 0
     /// Whether the origin has said when it generated the response.
-    private(set) var isDated = true
+    var isDated = true
     let control: CacheControl
     /// The freshness lifetime in seconds, counted from when the origin generated the response.
     let lifetime: Int64
@@ -52,6 +52,17 @@ struct CachedHead: Sendable {
         )
         self.init(kept, requestTime: requestTime, responseTime: responseTime)
         self.isDated = isDated
+    }
+
+    private static let lastRequestNumber = Locked<UInt64>(0)
+
+    /// The number of a request that is sent now. Later ones have larger numbers, those of other processes as
+    /// well: it is the time in nanoseconds.
+    static func nextRequestNumber() -> UInt64 {
+        lastRequestNumber.withLock { last in
+            last = max(last &+ 1, UnixTime.nanoseconds)
+            return last
+        }
     }
 
     var headers: HTTPHeaders { head.headers }

@@ -46,7 +46,9 @@ extension CachedHead {
             version: self.head.version,
             headers: headers
         )
-        return CachedHead(merged, requestTime: requestTime, responseTime: responseTime)
+        var updated = CachedHead(merged, requestTime: requestTime, responseTime: responseTime)
+        updated.isDated = update.isDated
+        return updated
     }
 
     /// Whether the response to a HEAD request confirms this response (RFC 9111, section 4.3.5).

@@ -124,8 +124,7 @@ final class CacheFiles: Sendable {
         let (key, names) = (plan.key, plan.variant.names)
         guard try marks.mark(of: key) == plan.mark else { return }
         if let present = load(plan.name, key: key, variant: names.names.isEmpty ? nil : plan.variant),
-            present.mark == plan.mark,
-            !plan.head.replaces(present.head, numbered: marks.requestNumber(of: plan.name))
+            present.mark == plan.mark, !plan.head.replaces(present.head)
         {
             return
         }
@@ -143,7 +142,6 @@ final class CacheFiles: Sendable {
             }
         }
         try file.commit()
-        marks.note(requestNumber: plan.head.requestNumber, of: plan.name)
         count(size)
     }
 
@@ -177,7 +175,6 @@ final class CacheFiles: Sendable {
                 return
             }
             try draft.commit()
-            marks.note(requestNumber: head.requestNumber, of: entry.name)
             count(front.count + size)
         }
     }

@@ -14,9 +14,6 @@ final class CacheMarks: Sendable {
     private let pending = Locked(Pending())
     /// Locked while a mark is replaced, on a disk that may hang.
     private let replacing = Locked(())
-    /// The numbers of the requests whose responses this process has put into the folder, by the names of
-    /// their files: the times in these are whole seconds.
-    private let placed = Locked<[String: UInt64]>([:])
     /// Locked while a mark is made, so that threads that begin at once do not replace each other's.
     private let making = Locked(())
 
@@ -98,18 +95,6 @@ final class CacheMarks: Sendable {
             if pending.slots[key.slot] == number { pending.slots[key.slot] = nil }
         }
         return present
-    }
-
-    /// The number of the request whose response this process has put into that file.
-    func requestNumber(of name: String) -> UInt64? { placed.withLock { $0[name] } }
-
-    /// Notes the number of the request whose response is in that file now.
-    func note(requestNumber: UInt64, of name: String) {
-        placed.withLock { placed in
-            // Those of long ago are not needed: their times tell enough.
-            if placed.count >= 4096 { placed = [:] }
-            placed[name] = requestNumber
-        }
     }
 
     /// Notes that ``removeAll()`` follows, as ``willReplace(_:)`` does.

@@ -4,10 +4,10 @@ internal import DirectIO
 
 /// The format of a file with a response:
 ///
-///     prologue  "DHCACHE2", checksum of what follows up to the content, length of the content (8 bytes
+///     prologue  "DHCACHE3", checksum of what follows up to the content, length of the content (8 bytes
 ///               each), length of the head (4), zero (4), key (16), mark (8)
-///     head      variant (16), times (8 each), status (2), version (1), names of selecting fields, reason,
-///               fields
+///     head      variant (16), times and number of the request (8 each), whether it is dated (1), status (2),
+///               version (1), names of selecting fields, reason, fields
 ///     content   blocks of 64 KiB, the last one shorter, with a checksum (8) after each
 ///
 /// Numbers are little-endian. The content is stored as received, with its codings.
@@ -15,7 +15,7 @@ enum EntryFile {
     static let blockSize = 64 * 1024
     static let prologueSize = 56
     private static let checksumSize = 8
-    private static let format = StoredFormat("DHCACHE", version: 2)
+    private static let format = StoredFormat("DHCACHE", version: 3)
     private static let headLimit = 4 << 20
     /// A sparse file may have any size. Of this one the positions of all blocks can still be computed.
     private static let longestContent = Int.max / 2
@@ -112,6 +112,8 @@ enum EntryFile {
         writer.add(variant.digest)
         writer.add(cached.requestTime.seconds)
         writer.add(cached.responseTime.seconds)
+        writer.add(cached.requestNumber)
+        writer.add(cached.isDated ? UInt8(1) : 0)
         writer.add(head.status.code)
         writer.add(head.version == .http11 ? UInt8(1) : 0)
         writer.add(UInt16(clamping: variant.names.names.count))
@@ -131,7 +133,8 @@ enum EntryFile {
 
     private static func decode(_ reader: inout StoredBytesReader) -> (CacheVariant, CachedHead)? {
         guard let digest = reader.digest(), let requestTime = reader.number(Int64.self),
-            let responseTime = reader.number(Int64.self), let code = reader.number(UInt16.self),
+            let responseTime = reader.number(Int64.self), let number = reader.number(UInt64.self),
+            let isDated = reader.number(UInt8.self), let code = reader.number(UInt16.self),
             let status = HTTPStatus(code: Int(code)), let version = reader.number(UInt8.self),
             let names = list(&reader), let reason = reader.text(), let count = reader.number(UInt16.self)
         else { return nil }
@@ -147,11 +150,13 @@ enum EntryFile {
             version: version == 1 ? .http11 : .http10,
             headers: headers
         )
-        let cached = CachedHead(
+        var cached = CachedHead(
             head,
             requestTime: UnixTime(seconds: requestTime),
             responseTime: UnixTime(seconds: responseTime)
         )
+        cached.requestNumber = number
+        cached.isDated = isDated == 1
         return (CacheVariant(names: VaryNames(names: names), digest: digest), cached)
     }
 

@@ -19,7 +19,7 @@ package struct SecretItems: Sendable {
     package var isEmpty: Bool { names?.isEmpty == true }
 
     /// Returns the items with `***` in place of what is hidden. Of all items those without a name are values
-    /// as a whole.
+    /// as a whole, and so are those that end with their equals sign: it may be the padding of Base64.
     package func hidden(in items: ArraySlice<UInt8>) -> [UInt8] {
         let items = items.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false)
         return Array(items.map(hidden(inItem:)).joined(separator: [UInt8(ascii: "&")]))
@@ -29,7 +29,8 @@ package struct SecretItems: Sendable {
     private func hidden(inItem whole: ArraySlice<UInt8>) -> [UInt8] {
         for item in whole.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false) {
             let name = item.prefix { $0 != UInt8(ascii: "=") }
-            let hasName = name.endIndex < item.endIndex
+            let value = item[name.endIndex...]
+            let hasName = names == nil ? value.contains { $0 != UInt8(ascii: "=") } : !value.isEmpty
             guard hasName ? isSecret(name) : names == nil && !item.isEmpty else { continue }
             let shown = whole[..<(hasName ? name.endIndex + 1 : item.startIndex)]
             return Array(shown) + Self.mask.utf8

@@ -177,7 +177,7 @@ extension String {
     /// By bytes: a mark that combines with a character would hide it.
     fileprivate func looksSecret(in name: String) -> Bool {
         if name == "www-authenticate" || name == "proxy-authenticate" { return hasUserOfURL }
-        if name == "sec-websocket-protocol" { return lowercased().has("bearer".utf8) }
+        if name == "sec-websocket-protocol" { return lowercased().has("bearer".utf8) || hasUserOfURL }
         let scheme = utf8.prefix { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\t") }
         if scheme.endIndex < utf8.endIndex, Self.schemes.contains(String(Substring(scheme)).lowercased()) {
             return true
@@ -189,13 +189,13 @@ extension String {
         "basic", "bearer", "digest", "negotiate", "ntlm", "token", "apikey", "hmac", "aws4-hmac-sha256",
     ]
 
+    /// Whether there is a user in a URL, or in a reference that begins with the host.
     fileprivate var hasUserOfURL: Bool {
-        // A reference without a scheme may be the whole value.
-        var rest = Array((utf8.starts(with: "//".utf8) ? ":" + self : self).utf8)[...]
-        while let colon = rest.firstIndex(of: UInt8(ascii: ":")) {
-            rest = rest[(colon + 1)...]
-            guard rest.starts(with: "//".utf8) else { continue }
-            let authority = rest.dropFirst(2).prefix { !"/?# ".utf8.contains($0) }
+        var rest = Array(utf8)[...]
+        while let slash = rest.firstIndex(of: UInt8(ascii: "/")) {
+            rest = rest[(slash + 1)...]
+            guard rest.first == UInt8(ascii: "/") else { continue }
+            let authority = rest.dropFirst().prefix { !"/?# ".utf8.contains($0) }
             if authority.contains(UInt8(ascii: "@")) { return true }
         }
         return false

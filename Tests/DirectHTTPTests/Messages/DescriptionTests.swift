@@ -66,6 +66,8 @@ struct DescriptionTests {
             ("X-A", "url=urn:x?hunter2"), ("X-A", "#hunter2"), ("Refresh", "/p?k=hunter2; url=/"),
             ("Location", "/?a=1&hunter2;b=2"), ("Link", "</p?hunter2;b=2>; rel=next"),
             ("Location", "\"https://joe:hunter2@a.test/\""), ("X-A", "Bearer\thunter2"),
+            ("Location", "/cb?hunter2=="), ("X-A", "/cb?a=1&hunter2="), ("Referer", "/#hunter2="),
+            ("X-A", "//joe:hunter2@a.test/p"), ("Sec-WebSocket-Protocol", "https://joe:hunter2@a.test/"),
         ]
     )
     func fields(name: String, value: String) {

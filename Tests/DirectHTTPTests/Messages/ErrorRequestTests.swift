@@ -6,7 +6,7 @@ import Testing
 @Suite("Requests that errors name", .idleLimit)
 struct ErrorRequestTests {
     private static let target = "/path?key=secret&flag&other=#fragment"
-    private static let shown = "/path?key=***&***&other=***"
+    private static let shown = "/path?key=***&***&***"
     private let client = HTTPClient.untimed()
 
     /// The error has to name this method and this path and query, and its texts no secret.
@@ -30,7 +30,7 @@ struct ErrorRequestTests {
         let cases = [
             ("https://joe:secret@a.test:8443/p/q", "https://a.test:8443/p/q"),
             ("http://a.test?secret", "http://a.test/?***"), ("http://a.test/?", "http://a.test/?"),
-            ("http://a.test/?a=secret=secret&&b=#secret", "http://a.test/?a=***&&b=***"),
+            ("http://a.test/?a=secret=secret&&b=#secret", "http://a.test/?a=***&&***"),
             ("http://joe@[::1]/#secret", "http://[::1]/"),
         ]
         for (text, shown) in cases { #expect(try HTTPURL(text).redacted.text == shown) }

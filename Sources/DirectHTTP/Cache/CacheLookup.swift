@@ -54,7 +54,7 @@ extension ResponseCache {
 ///
 /// `run` looks for a cache entry and asks `CacheRequestPolicy.plan` what to do with it (RFC 9111):
 ///
-/// - Pass: the request is not one that a cache can answer. Its response may still invalidate or add entries.
+/// - Pass: the request is not one that a cache can answer. Its response may still invalidate entries.
 /// - Serve: the entry is fresh, or the request allows it to be stale. With `stale-while-revalidate`, a newer
 ///   response is fetched in the background.
 /// - Ask: the origin gets the request, with the entry's validators if the caller sent no conditions of its
@@ -105,23 +105,13 @@ struct CacheLookup: Sendable {
         try Response(to: request, .gatewayTimeout).with(.miss)
     }
 
-    /// Forwards a request that the cache cannot answer. The response may still invalidate entries, or add
-    /// one.
+    /// Forwards a request that the cache cannot answer. The response may still invalidate entries.
     private func pass() async throws -> Response {
-        let mayStandForGet = request.method == .post && !policy.isApart && !policy.control.noStore
-        var mark = mayStandForGet ? try? await cache.store.mark(key, wait: wait) : nil
-        let (sent, number) = (cache.clock(), SentRequests.nextNumber())
         let response = try await forward(request, sentRequests)
         for url in Invalidation.urls(of: request.method, url, response: response.head) {
-            guard let changed = CacheKey(url) else { continue }
-            let after = await cache.store.remove(changed, since: mark, wait: wait)
-            if changed == key { mark = after }
+            if let changed = CacheKey(url) { await cache.store.remove(changed, wait: wait) }
         }
-        guard mark != nil else { return response.with(.bypassed) }
-        var head = CachedHead(received: response.head, requestTime: sent, responseTime: cache.clock())
-        head.requestNumber = number
-        guard head.standsForGet(of: url, at: cache.clock()) else { return response.with(.bypassed) }
-        return await keep(response, head: head, mark: mark)
+        return response.with(.bypassed)
     }
 
     /// Sends the request to the origin. Its answer confirms the entry or replaces it, or the entry is used

@@ -42,27 +42,6 @@ package final class StateNumbers: Sendable {
         }
     }
 
-    /// Replaces the upper half of a number by that of another one, if it is still at this place and no other
-    /// caller does the same, and returns when it is on disk. The result is `nil` otherwise.
-    ///
-    /// The file is locked meanwhile, and a lock is never waited for. So of all that happens between the
-    /// comparison and the write, the lower half tells.
-    package func exchangeUpperHalf(
-        of number: UInt64,
-        for other: UInt64,
-        at place: Int
-    ) throws(SystemError) -> UInt64? {
-        let bytes = (4..<8).map { UInt8(truncatingIfNeeded: other >> ($0 * 8)) }
-        var isExchanged = false
-        try change(settles: true) { file throws(SystemError) in
-            guard FileLock.take(file) == .taken else { return isExchanged = false }
-            defer { _ = flock(file, LOCK_UN) }
-            isExchanged = try Self.number(at: place, of: file) == number
-            if isExchanged { try writeAll(bytes, to: file, at: UInt64(place * 8 + 4)) }
-        }
-        return isExchanged ? other & 0xffff_ffff_0000_0000 | number & 0xffff_ffff : nil
-    }
-
     /// Removes all numbers, and returns when that is on disk.
     package func removeAll() throws(SystemError) {
         try change(settles: true) { file throws(SystemError) in

@@ -79,35 +79,6 @@ struct CacheMarksTests {
         #expect(try await kept(cache) == [2] && cache.faults == [])
     }
 
-    @Test("A response to a POST is not kept while another process is about to keep one, or is stopped there")
-    func twoPosts() async throws {
-        let (cache, url) = (try cache(), try HTTPURL("https://a.test/x"))
-        let key = try #require(CacheKey(url))
-        func post() async throws {
-            let request = Request(.post, url)
-            let response = try await cache.send(request) { request, _ in
-                let headers: HTTPHeaders = ["Cache-Control": "max-age=1000", "Content-Location": url.text]
-                return try Response(to: request, .ok, headers: headers, body: [1])
-            }
-            _ = try await response.body.collect(upTo: 10)
-        }
-        try await post()
-        #expect(try await kept(cache) == [1])
-        let before = try #require(try await cache.store.mark(key, wait: .unlimited))
-        // The other process has read the mark, and writes its half of a new one later: nothing of what it has
-        // read is left then.
-        let marks = open(folder.path + "/" + CacheMarks.fileName, O_RDWR)
-        defer { close(marks) }
-        #expect(flock(marks, LOCK_EX) == 0)
-        try await post()
-        #expect(try await kept(cache) == nil)
-        let after = try #require(try await cache.store.mark(key, wait: .unlimited))
-        #expect(UInt32(truncatingIfNeeded: before.number) != UInt32(truncatingIfNeeded: after.number))
-        #expect(flock(marks, LOCK_UN) == 0)
-        try await post()
-        #expect(try await kept(cache) == [1] && cache.faults == [])
-    }
-
     @Test("A head that is replaced at the last moment does not bring a removed response back")
     func replacedHead() async throws {
         let (cache, other) = (try cache(), try cache())
@@ -122,27 +93,6 @@ struct CacheMarksTests {
         try write(old)
         await store.replaceHead(entry, with: entry.head, wait: .unlimited)
         #expect(try await kept(cache) == nil)
-    }
-
-    @Test(
-        "Of two processes whose changes come at once, and whose answers could be kept, at most one keeps its"
-    )
-    func twoChanges() throws {
-        let marks = CacheMarks.of(try StateFolder(folder.path))
-        let key = try #require(CacheKey(HTTPURL("https://a.test/x")))
-        let mark = try #require(try marks.make(for: key))
-        // The other one is between its look at the mark and its write.
-        let file = open(folder.path + "/" + CacheMarks.fileName, O_RDWR | O_CLOEXEC)
-        defer { close(file) }
-        #expect(flock(file, LOCK_EX | LOCK_NB) == 0)
-        #expect(try marks.replace(key, since: mark) == nil)
-        let present = try #require(try marks.mark(of: key))
-        // The upper half that it writes now makes no mark that it could keep.
-        #expect(UInt32(truncatingIfNeeded: present.number) != UInt32(truncatingIfNeeded: mark.number))
-        flock(file, LOCK_UN)
-        #expect(try marks.replace(key, since: mark) == nil)
-        let next = try #require(try marks.mark(of: key))
-        #expect(try marks.replace(key, since: next) == marks.mark(of: key))
     }
 
     @Test("A removal that fails is reported, and made up for before the response could be used again")

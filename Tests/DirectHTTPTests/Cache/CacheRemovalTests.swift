@@ -85,9 +85,7 @@ private final class HeldStore: CacheStore {
         try await store.mark(key, wait: wait)
     }
 
-    func remove(_ key: CacheKey, since mark: CacheMark?, wait: DiskWait) async -> CacheMark? {
-        await store.remove(key, since: mark, wait: wait)
-    }
+    func remove(_ key: CacheKey, wait: DiskWait) async { await store.remove(key, wait: wait) }
 
     func removeAll() async { await store.removeAll() }
 

@@ -17,15 +17,6 @@ extension CachedHead {
         return hasValidator || freshness(at: now) > 0 && !control.noCache || mayServeLater
     }
 
-    /// Whether the response to a POST is also the response to a GET (RFC 9110, section 9.3.3).
-    func standsForGet(of url: HTTPURL, at now: UnixTime) -> Bool {
-        guard head.status == .ok, !control.noStore, !control.mustUnderstand, !control.noCache,
-            freshness(at: now) > 0, control.maxAge != nil || headers.index(of: "expires") != nil,
-            let location = headers["Content-Location"], let place = try? url.resolving(location)
-        else { return false }
-        return place.withoutFragment == url.withoutFragment
-    }
-
     /// Whether the response allows itself to be served stale.
     private var mayServeLater: Bool {
         control.staleWhileRevalidate ?? 0 > 0 || control.staleIfError ?? 0 > 0

@@ -179,22 +179,15 @@ final class CacheFiles: Sendable {
         }
     }
 
-    /// Notes that all responses of a URL, or all there are, are about to be removed, and returns whether no
-    /// other removal of them is under way. Does not block.
-    @discardableResult
-    func willRemove(_ key: CacheKey?) -> Bool {
-        if let key { return marks.willReplace(key) }
-        marks.willRemoveAll()
-        return false
+    /// Notes that all responses of a URL, or all there are, are about to be removed. Does not block.
+    func willRemove(_ key: CacheKey?) {
+        if let key { marks.willReplace(key) } else { marks.willRemoveAll() }
     }
 
     /// With its mark all responses of a URL are gone. The removal of files only makes room.
-    @discardableResult
-    func remove(_ key: CacheKey, since mark: CacheMark? = nil) -> CacheMark? {
-        var present: CacheMark?
-        _ = attempt { () throws(SystemError) in present = try marks.replace(key, since: mark) }
+    func remove(_ key: CacheKey) {
+        _ = attempt { () throws(SystemError) in try marks.replace(key) }
         for name in [key.plainName, key.indexName] { delete(name) }
-        return present
     }
 
     /// Returns the mark of a URL, and makes one if there is none; `nil` if that fails, which is reported.

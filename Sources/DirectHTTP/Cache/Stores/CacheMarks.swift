@@ -55,46 +55,26 @@ final class CacheMarks: Sendable {
         }
     }
 
-    /// Notes that ``replace(_:since:)`` follows: from now on no response of the URL is used before it has
-    /// succeeded. Returns whether no other removal is under way. Does not block.
-    func willReplace(_ key: CacheKey) -> Bool {
-        pending.withLock { pending in
-            let isOnlyOne = pending.slots[key.slot] == nil && pending.all == nil
-            pending.slots[key.slot] = pending.next()
-            return isOnlyOne
-        }
+    /// Notes that ``replace(_:)`` follows: from now on no response of the URL is used before it has
+    /// succeeded. Does not block.
+    func willReplace(_ key: CacheKey) {
+        pending.withLock { $0.slots[key.slot] = $0.next() }
     }
 
     /// Gives a URL a mark that no response has. Without a mark it has no response either.
-    ///
-    /// - Parameter mark: The mark under which the request was sent that has made the change.
-    /// - Returns: The mark for the response to that request; `nil` if the URL had another mark by now, or
-    ///   another process does the same. Only the upper half of it is new, and written by one call of the
-    ///   system: a removal by another process, which replaces both halves, leaves a mark that differs from
-    ///   it, whenever it comes.
-    @discardableResult
-    func replace(_ key: CacheKey, since mark: CacheMark? = nil) throws(SystemError) -> CacheMark? {
+    func replace(_ key: CacheKey) throws(SystemError) {
         let number = pending.withLock { pending in
             let number = pending.slots[key.slot] ?? pending.next()
             pending.slots[key.slot] = number
             return number
         }
-        let present = try replacing.withLock { _ throws(SystemError) -> CacheMark? in
-            let place = Int(key.slot)
-            guard let former = try numbers.number(at: place) else { return nil }
-            let next = SystemRandom.word()
-            if former == mark?.number,
-                let kept = try numbers.exchangeUpperHalf(of: former, for: next, at: place)
-            {
-                return CacheMark(number: kept)
-            }
-            try numbers.set(next, at: place, settles: true)
-            return nil
+        try replacing.withLock { _ throws(SystemError) in
+            guard try numbers.number(at: Int(key.slot)) != nil else { return }
+            try numbers.set(SystemRandom.word(), at: Int(key.slot), settles: true)
         }
         pending.withLock { pending in
             if pending.slots[key.slot] == number { pending.slots[key.slot] = nil }
         }
-        return present
     }
 
     /// Notes that ``removeAll()`` follows, as ``willReplace(_:)`` does.

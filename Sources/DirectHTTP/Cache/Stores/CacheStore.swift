@@ -24,20 +24,10 @@ protocol CacheStore: AnyObject, Sendable {
     func replaceHead(_ entry: any CacheEntry, with head: CachedHead, wait: DiskWait) async
 
     /// Removes all responses for a URL. The removal takes place even if the caller stops waiting for it.
-    ///
-    /// - Parameter mark: A mark of the URL from before.
-    /// - Returns: The mark of the URL from now on, if no other removal came since the given one; otherwise
-    ///   `nil`.
-    @discardableResult
-    func remove(_ key: CacheKey, since mark: CacheMark?, wait: DiskWait) async -> CacheMark?
+    func remove(_ key: CacheKey, wait: DiskWait) async
 
     /// Removes all responses.
     func removeAll() async
-}
-
-extension CacheStore {
-    /// Removes all responses for a URL.
-    func remove(_ key: CacheKey, wait: DiskWait) async { await remove(key, since: nil, wait: wait) }
 }
 
 /// The state of a URL before a request is sent. A removal of the URL's responses ends it, whichever process

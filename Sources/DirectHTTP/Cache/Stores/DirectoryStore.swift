@@ -75,14 +75,9 @@ final class DirectoryStore: CacheStore {
         try? await wait.run(on: files.work, .body) { [files] in files.replaceHead(entry, with: head) }
     }
 
-    func remove(_ key: CacheKey, since mark: CacheMark?, wait: DiskWait) async -> CacheMark? {
-        let isOnlyOne = files.willRemove(key)
-        let present = Locked<CacheMark?>(nil)
-        await carryOut(within: wait) { files in
-            let mark = files.remove(key, since: isOnlyOne ? mark : nil)
-            present.withLock { $0 = mark }
-        }
-        return present.withLock { $0 }
+    func remove(_ key: CacheKey, wait: DiskWait) async {
+        files.willRemove(key)
+        await carryOut(within: wait) { $0.remove(key) }
     }
 
     func removeAll() async {

@@ -44,12 +44,10 @@ final class MemoryStore: CacheStore {
         shelf.withLock { $0.replace(old, with: new) }
     }
 
-    func remove(_ key: CacheKey, since mark: CacheMark?, wait _: DiskWait) async -> CacheMark? {
+    func remove(_ key: CacheKey, wait _: DiskWait) async {
         shelf.withLock { shelf in
-            let former = self.mark(key)
             removals.withLock { $0[Int(key.slot % 256)] &+= 1 }
             shelf.remove(key)
-            return former == mark ? self.mark(key) : nil
         }
     }
 

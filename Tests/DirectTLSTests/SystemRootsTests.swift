@@ -50,9 +50,17 @@ struct SystemRootsTests {
             try find(both, bundles: ["/dev/null"])
                 == SystemRoots(directories: "/one:/two", bundle: "/three")
         )
-        #expect(try find(both).paths == ["/three", "/one", "/two"])
         #expect(try find(["SSL_CERT_FILE": "/three"]) == SystemRoots(bundle: "/three"))
         #expect(try find(["SSL_CERT_DIR": "/one"]) == SystemRoots(directories: "/one"))
+        #expect(SystemRoots.unusualPaths { both[$0] } == ["/three", "/one", "/two"])
+    }
+
+    @Test("An environment that names what a system would find by itself, as images of containers do, names nothing")
+    func usualPaths() {
+        let usual = ["SSL_CERT_DIR": "/etc/ssl/certs", "SSL_CERT_FILE": "/etc/ssl/certs/ca-certificates.crt"]
+        #expect(SystemRoots.unusualPaths { usual[$0] } == [])
+        let mixed = ["SSL_CERT_DIR": "/etc/ssl/certs", "SSL_CERT_FILE": "/proxy.pem"]
+        #expect(SystemRoots.unusualPaths { mixed[$0] } == ["/proxy.pem", "/etc/ssl/certs"])
     }
 
     @Test("A bundle is preferred to a hashed directory, which is one file for each root")

@@ -33,9 +33,14 @@ struct SystemRoots: Hashable, Sendable {
     /// The places that the environment names; `nil` if it names none.
     static var named: SystemRoots? { named(by: environmentVariable) }
 
-    /// The paths of all places.
-    var paths: [String] {
+    private var paths: [String] {
         (bundle.map { [$0] } ?? []) + (directories?.split(separator: ":").map(String.init) ?? [])
+    }
+
+    /// The paths that the environment names, unless all of them are places where systems keep their roots.
+    static func unusualPaths(environment: (String) -> String? = environmentVariable) -> [String] {
+        let paths = named(by: environment)?.paths ?? []
+        return paths.allSatisfy((knownDirectories + knownBundles).contains) ? [] : paths
     }
 
     private static func named(by environment: (String) -> String?) -> SystemRoots? {

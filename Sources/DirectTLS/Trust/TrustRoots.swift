@@ -51,8 +51,9 @@ extension Hasher {
 }
 
 extension TrustRoots {
-    /// The files and directories that the environment names as the system's roots.
-    package static var namedPaths: [String] { SystemRoots.named?.paths ?? [] }
+    /// The files and directories that the environment names as the system's roots, if they are not its usual
+    /// ones.
+    package static var namedPaths: [String] { SystemRoots.unusualPaths() }
 
     /// The judge that stands for the system's roots; `nil` if these are files, or not trusted.
     ///

@@ -114,6 +114,10 @@ struct StateFileTests {
             try StateFile.rewrite(path, heading: heading, limit: 100, orAppend: []) { _ in [121, 10] }
         }
         #expect(try StateFile.read(path) == newer)
+        // Only a file that is on disk as a whole has a heading: an empty one gets none by appending.
+        try StateFile.replace(path, with: [])
+        #expect(try StateFile.append([120, 10], to: path, heading: heading, limit: 100) == nil)
+        #expect(try StateFile.read(path) == [])
         // Half of the heading is what a killed process has left.
         try StateFile.replace(path, with: Array(heading.prefix(3)))
         #expect(try StateFile.append([120, 10], to: path, heading: heading, limit: 100) == nil)

@@ -11,21 +11,32 @@ internal import Glibc
 /// the file puts another one in its place, and carries over what was appended to the former one at the last
 /// moment: no system exchanges a file on the condition that it is as it was.
 extension StateFile {
-    /// Appends lines to the file, which is created with the heading if there is none. Returns its size.
+    /// Appends lines to the file, and returns its size.
     ///
-    /// A line that a killed process has left half written is ended first.
+    /// A line that a killed process has left half written is ended first. A file begins by being replaced, on
+    /// disk: a heading that a power failure has damaged would be that of a foreign file for ever.
     ///
-    /// - Returns: `nil`, without a write, if the file has another heading, or would be larger than `limit`.
+    /// - Returns: `nil`, without a write, if the file has not this heading, or would be larger than `limit`.
     package static func append(
         _ lines: [UInt8],
         to path: String,
         heading: [UInt8],
         limit: Int
     ) throws(SystemError) -> Int? {
+        try append(lines, to: path, heading: heading, limit: limit, beginsFile: false)
+    }
+
+    private static func append(
+        _ lines: [UInt8],
+        to path: String,
+        heading: [UInt8],
+        limit: Int,
+        beginsFile: Bool
+    ) throws(SystemError) -> Int? {
         try withFile(path) { file, place, facts throws(SystemError) in
             let size = Int(facts.st_size)
             var text = lines
-            if size == 0 {
+            if size == 0, beginsFile {
                 text = heading + lines
             } else {
                 guard try readAll(heading.count, from: file, at: 0) == heading else { return .done(nil) }
@@ -66,7 +77,7 @@ extension StateFile {
     ) throws(SystemError) -> Int? {
         try withFile(path) { file, place, facts throws(SystemError) in
             if let news, FileLock.take(file) == .inUse {
-                let size = try append(news, to: path, heading: heading, limit: limit)
+                let size = try append(news, to: path, heading: heading, limit: limit, beginsFile: true)
                 guard size != nil else { throw SystemError("write", code: EFBIG, path: path) }
                 return .done(nil)
             }
@@ -86,7 +97,8 @@ extension StateFile {
             let (size, now) = (facts.st_size, try stat(of: file).st_size)
             let late = try readAll(min(Int(max(0, now - size)), limit), from: file, at: UInt64(size))
             guard !late.isEmpty else { return .done(text.count) }
-            return .done(try append(late, to: path, heading: heading, limit: limit) ?? text.count)
+            let whole = try append(late, to: path, heading: heading, limit: limit)
+            return .done(whole ?? text.count)
         }
     }
 

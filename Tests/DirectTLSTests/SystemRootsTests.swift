@@ -55,7 +55,7 @@ struct SystemRootsTests {
         #expect(SystemRoots.unusualPaths { both[$0] } == ["/three", "/one", "/two"])
     }
 
-    @Test("An environment that names what a system would find by itself, as images of containers do, names nothing")
+    @Test("An environment that names what a system would find by itself is the usual one")
     func usualPaths() {
         let usual = ["SSL_CERT_DIR": "/etc/ssl/certs", "SSL_CERT_FILE": "/etc/ssl/certs/ca-certificates.crt"]
         #expect(SystemRoots.unusualPaths { usual[$0] } == [])

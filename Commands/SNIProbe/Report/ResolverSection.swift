@@ -1,4 +1,4 @@
-/// The part of a report on the resolvers of a host: who answers what, and which bad address only some give.
+/// The part of a report on the resolvers of a host: what each answers, and which bad address only some give.
 struct ResolverSection {
     let lookup: Digest.Lookup
     let entries: [ReportEntry]

@@ -64,7 +64,7 @@ final class PartialDownload: Sendable {
     func begin(_ representation: Representation) throws(SystemError) {
         try change { disk throws(SystemError) in
             try disk.file.truncate(to: 0)
-            // Beside a record of other bytes these would be nobody's.
+            // A record of other bytes would not prove these.
             if disk.size + disk.savedBytes > 0 { try disk.file.settle() }
             disk.savedBytes = 0
             disk.size = 0

@@ -132,8 +132,8 @@ extension String {
     /// Whether a field with this name, in lower case, carries a credential, as far as the name tells: every
     /// API has a field of its own (CVE-2026-40895), so that no list of them is complete.
     ///
-    /// The one rule for what is hidden and for who is asking: a value that nobody else may see is not to
-    /// select what others get. By a signature of each request that is its asker alone.
+    /// Both the redaction and the askers of the cache go by it: a response to a secret value is not for other
+    /// askers. A signature of each request therefore makes each one an asker of its own.
     fileprivate var looksSecret: Bool {
         guard !Self.harmless.contains(self) else { return false }
         let words = split { $0 == "-" || $0 == "_" || $0 == "." }

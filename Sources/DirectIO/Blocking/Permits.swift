@@ -3,8 +3,8 @@ package import DirectCore
 /// Permits for questions, of which only so many are sent at once. They are given in the order of the
 /// questions.
 ///
-/// A permit whose question has been silent for a second does not count any more: whoever waits must not wait
-/// for an answer to others that may never come. The more questions are silent, the more are sent at once, so
+/// A permit whose question has been silent for a second does not count any more: its answer may never come,
+/// and others wait for the permit. The more questions are silent, the more are sent at once, so
 /// that thousands behind dead ones are sent within seconds. Only `most` are under way in all.
 package final class Permits: Sendable {
     /// A permit, which has to be given back.

@@ -7,7 +7,7 @@ internal import DirectCore
 
 /// The names that a file may have before its final one.
 ///
-/// They are the same at each start, and whoever has one has locked its file (flock(2)). So a file without a
+/// They are the same at each start, and the file of one in use is locked (flock(2)). So a file without a
 /// lock is one that a killed process has left, and the next writer removes it. A random name is for the case
 /// that all of them are in use, or that another user has made files of these names.
 extension FilePlace {

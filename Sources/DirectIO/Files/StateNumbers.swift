@@ -8,7 +8,7 @@ internal import DirectCore
 /// A file of numbers in a folder of state files, that several processes read and change. Every call blocks.
 ///
 /// Each is read and written by one call of the system, which does or does not take place, whenever a process
-/// is killed or stopped. A place that was never written has no number. Nobody waits for a lock.
+/// is killed or stopped. A place that was never written has no number. No caller waits for a lock.
 package final class StateNumbers: Sendable {
     private let folder: StateFolder
     private let name: String

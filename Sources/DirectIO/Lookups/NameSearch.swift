@@ -73,7 +73,7 @@ package final class NameSearch: Sendable {
 
     deinit {
         leave()
-        // A call that has not begun is not late, and nobody waits for it any more.
+        // A call that has not begun is not late, and no caller waits for it any more.
         for place in places.withLock({ $0 }) where place.calls.progress(of: place.ticket) == .queued {
             place.calls.leave(place.ticket)
         }

@@ -331,7 +331,7 @@ final class ServiceClient: Sendable {
     /// the signatures differ now.
     ///
     /// The server's time counts for signatures alone, and within a day of this machine's: what is signed
-    /// could be used at that time by whoever knows it.
+    /// could be used at that time if it became known.
     private func learnTime(from response: BufferedResponse, on loop: EventLoop) -> Bool {
         guard format.isSigned, response.status == .forbidden, servers.scheme == .https,
             let time = response.headers["Date"].flatMap({ HTTPDate.parse($0, now: loop.date) })

@@ -56,14 +56,14 @@ protocol LendablePlace: Sendable {
 /// The end of the body of one response: its time, and until then the connection that the body has, whoever
 /// reads or wraps it.
 package final class BodyEnd: Sendable {
-    private struct State {
+    private struct Facts {
         var time: Instant?
         var place: (any LendablePlace)?
         /// The number of times that the place is lent.
         var loans = 0
     }
 
-    private let state = Locked(State())
+    private let state = Locked(Facts())
 
     /// The time at which the body was received whole; `nil` until then, and for one that never is.
     package var time: Instant? { state.withLock { $0.time } }
@@ -82,7 +82,7 @@ package final class BodyEnd: Sendable {
     func note(_ time: Instant?) {
         state.withLock { state in
             if state.loans > 0 { state.place?.reclaim() }
-            state = State(time: time)
+            state = Facts(time: time)
         }
     }
 

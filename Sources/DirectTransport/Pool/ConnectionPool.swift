@@ -191,8 +191,8 @@ package final class ConnectionPool: @unchecked Sendable {
         decide { $0.release(connection, of: lease.origin) }
     }
 
-    /// The place of a leased connection, for the response that waits with it for code of the program: while it
-    /// is lent, one request of that code (``AskedCode``) may exceed the limits. It is taken back before the
+    /// The place of a leased connection, for the response that waits with it for code of the program: while
+    /// it is lent, one request of that code (``AskedCode``) may exceed the limits. It is taken back before the
     /// lease ends.
     struct Place: LendablePlace {
         let pool: ConnectionPool

@@ -103,7 +103,7 @@ struct ResolverJudge {
     /// The system's resolver is asked only as the last one of the chain, if the others may have failed.
     func judgeSystem(_ name: String) {
         // Where no IPv4 address can be reached, the system is asked for the translator of its network (RFC
-        // 7050, section 3), whoever resolves names.
+        // 7050, section 3), also beside other resolvers.
         guard let resolvers = plan.resolvers, name != "ipv4only.arpa" else { return }
         kernel.count("judge: question to the system")
         let isUnasked =

@@ -45,7 +45,7 @@ extension World {
         Material.name(host) + (plan.hosts[host].port.map { ":\($0)" } ?? "")
     }
 
-    /// The user for whom the call is made, as an interceptor below the cache adds it.
+    /// The user that the call is made for, as an interceptor below the cache adds it.
     func user(ofCall number: Int) -> String { "User \(number % 2)" }
 
     /// Notes an answer that a resolver gives.

@@ -376,7 +376,7 @@ package final class QuestionLimit: Sendable {
             state.waiting += number
             guard before != after else { return ([], [], now) }
             guard !after else {
-                // Until its first question comes, no server has been asked: the process may have been stopped.
+                // Before its first question no server has been asked: the process may have been stopped.
                 let begin = start ?? (state.hasWaited ? now : state.start)
                 (state.pause, state.hasWaited) = (max(begin, state.start), true)
                 return (state.followers, [], state.pause)

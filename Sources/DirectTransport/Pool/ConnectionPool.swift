@@ -191,9 +191,9 @@ package final class ConnectionPool: @unchecked Sendable {
         decide { $0.release(connection, of: lease.origin) }
     }
 
-    /// The place of a leased connection, for the response that waits with it for code of the program: while
-    /// it is lent, one request of that code (``AskedCode``) may exceed the limits. It is taken back before the
-    /// lease ends.
+    /// The place of a leased connection, for the response that waits with it for code of the program. While
+    /// it is lent, one request of that code (``AskedCode``) may exceed the limits. It is taken back
+    /// before the end of the lease.
     struct Place: LendablePlace {
         let pool: ConnectionPool
         let lease: Lease

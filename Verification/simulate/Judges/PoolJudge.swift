@@ -67,7 +67,15 @@ struct PoolJudge {
             || plan.calls.contains { $0.kind == .prewarm || $0.tls != nil }
             || plan.hosts[host].idleClose != nil
             || plan.hosts[host].addresses.contains { $0.fate != .works }
-            || plan.calls.contains { leavesBody($0) || $0.replies.contains(where: endsConnection) }
+            || plan.calls.contains {
+                leavesBody($0) || sendsBodyUnasked($0) || $0.replies.contains(where: endsConnection)
+            }
+    }
+
+    /// Whether it may be unknown what a server that refuses the call has made of the body, which it has not
+    /// asked for.
+    private func sendsBodyUnasked(_ call: CallPlan) -> Bool {
+        call.expectsContinue && call.replies.contains { $0.status >= 300 }
     }
 
     /// Whether a reply may cost its connection.

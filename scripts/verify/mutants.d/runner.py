@@ -1,4 +1,4 @@
-"""Runs tests, simulated worlds or vectors with or without a fault, and reports what finds it."""
+"""Runs tests or simulated worlds with or without a fault, and reports what finds it."""
 
 import json
 import os
@@ -209,9 +209,7 @@ class Judge:
 
 # Without the tests
 
-HERE = Path(__file__).resolve().parent
 BATCHES = [250, 250, 500, 1000, 2000, 4000, 6000, 6000]
-TOPICS = ["values", "proxy", "auth", "exchange", "eyeballs"]
 
 
 def by_worlds(copy, chosen, seeds, jobs):
@@ -252,32 +250,3 @@ def search(program, number, limit):
             return "the program ends", seeds
         first += size
     return None
-
-
-def by_vectors(names, shows_all):
-    """The client of client.py with one fault at a time has to fail the vectors that faults.json names for it. First it runs
-    without a fault and has to pass all that it can do. Returns whether something is wrong."""
-    faults = json.loads((HERE / "faults.json").read_text())
-    if unknown := [name for name in names if name not in faults and name != "none"]:
-        sys.exit(f"there is no fault {', '.join(unknown)}")
-    is_wrong = False
-    for name in names or ["none", *faults]:
-        failed, wanted = failed_vectors(name), set(faults.get(name, []))
-        if shows_all:
-            print(f"{name}: {json.dumps(sorted(failed), ensure_ascii=False)}")
-            continue
-        missed = sorted(failed if name == "none" else wanted - failed)
-        is_wrong |= bool(missed)
-        word = "fails without a fault" if name == "none" else "not found by"
-        print(f"{name}: {len(wanted & failed)} of {len(wanted)} vectors" + (f"; {word}: {'; '.join(missed)}" if missed else ""), flush=True)
-    return is_wrong
-
-
-def failed_vectors(fault):
-    """The names of the vectors that the client fails."""
-    client = f"python3 {HERE / 'client.py'} {fault} --jobs"
-    done = subprocess.run([HERE.parents[1] / "vectors", *TOPICS, "--client", client, "--json"], capture_output=True, text=True)
-    rows = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
-    if not rows or "totals" not in rows[-1] or rows[-1]["totals"]["broken"]:
-        sys.exit(f"{fault}: the run ended with {done.returncode}: {done.stderr.strip() or rows}")
-    return {row["name"] for row in rows if row.get("outcome") in ("failed", "differs")}

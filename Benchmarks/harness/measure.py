@@ -5,7 +5,6 @@ that start-up, handshakes and warm-up cancel out."""
 import os
 import re
 import signal
-import struct
 import subprocess
 import time
 from dataclasses import replace
@@ -173,10 +172,14 @@ def instructions(command, environment, programs):
     """Counts instructions in user space; valgrind does not see the kernel."""
     tool = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"]
     output, errors = children.run([*tool, *command], environment, 1800)
-    found = re.search(r"Collected : (\d+)", errors)
+    return valgrinds(r"Collected : (\d+)", errors), output
+
+
+def valgrinds(pattern, errors):
+    found = re.search(pattern, errors)
     if not found:
-        raise BenchError(f"callgrind counted nothing: {errors}")
-    return int(found[1]), output
+        raise BenchError(f"valgrind counted nothing: {errors}")
+    return int(found[1].replace(",", ""))
 
 
 def system_calls(command, environment, programs):
@@ -189,11 +192,9 @@ def system_calls(command, environment, programs):
 
 
 def allocations(command, environment, programs):
-    counter = programs.folder / "allocations"
-    counter.unlink(missing_ok=True)
-    preload = {"LD_PRELOAD": str(programs.allocations), "ALLOCATIONS_FILE": str(counter)}
-    output, _ = children.run(command, {**environment, **preload})
-    return struct.unpack("=Q", counter.read_bytes())[0], output
+    """Counts calls of malloc and its relatives. realloc counts as one, even if it grows in place."""
+    output, errors = children.run(["valgrind", "--tool=dhat", "--dhat-out-file=/dev/null", *command], environment, 1800)
+    return valgrinds(r"Total: +[\d,]+ bytes in ([\d,]+) blocks", errors), output
 
 
 METRICS = {"instructions": instructions, "syscalls": system_calls, "allocations": allocations}

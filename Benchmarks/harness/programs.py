@@ -29,10 +29,8 @@ class Programs:
         asked = {work.kind for work in works} if "ours" in peers else set()
         peers = {peer for peer in peers if any(peer in work.peers for work in works)}
         self.folder = folder
-        self.sink = self.compile("sink", "-lssl", "-lcrypto", "-lpthread")
         self.floor = self.compile("floor", "-lssl", "-lcrypto")
         self.libcurl = self.compile("curl-multi", "-lcurl")
-        self.allocations = self.compile("count-allocations", "-shared", "-fPIC")
         if "go" in peers:
             # Without cgo the program needs no C compiler, and resolves nothing by itself.
             self.go = folder / "go-peer"

@@ -6,6 +6,7 @@ import random
 import socket
 import struct
 import subprocess
+import sys
 import time
 import zlib
 from functools import cache
@@ -182,7 +183,7 @@ def start_nginx(folder, servers, place):
 class Servers:
     """Both servers. They run until `children.stop_all`."""
 
-    def __init__(self, folder, sink_program, blobs, coded):
+    def __init__(self, folder, blobs, coded):
         self.folder, self.one_root, self.polls = folder, folder / "ca.pem", 0
         make_certificates(folder)
         for name in ("blobs", "gzip"):
@@ -192,7 +193,7 @@ class Servers:
                 blob.truncate(kib * 1024)
         for name in coded:
             (folder / "gzip" / name).write_bytes(compressed(name))
-        self.ports = {"sink": self.start_sink(sink_program)}
+        self.ports = {"sink": self.start_sink()}
         for _ in range(5):
             self.ports["nginx"], self.ports["nginx-plain"], status = (free_port() for _ in range(3))
             ports = {"port": self.ports["nginx"], "plain_port": self.ports["nginx-plain"], "status_port": status}
@@ -210,8 +211,8 @@ class Servers:
             return {"CURL_CA_BUNDLE": str(self.folder / "bundle.pem")}
         return {"SSL_CERT_DIR": str(self.folder / "roots")}
 
-    def start_sink(self, program):
-        command = [program, self.folder / "leaf.pem", self.folder / "leaf.key"]
+    def start_sink(self):
+        command = [sys.executable, "-B", Path(__file__).parent / "sink.py", self.folder / "leaf.pem", self.folder / "leaf.key"]
         line = children.start(command, first=children.be_a_server, stdout=subprocess.PIPE, text=True).stdout.readline()
         if not line.strip().isdigit():
             raise BenchError("the sink does not start")

@@ -305,6 +305,38 @@ built() {
     echo "$(swift build "${options[@]}" --show-bin-path)/$2"
 }
 
+# Builds the library products, and leaves what the compiler says of their public symbols in .build/reference/PRODUCT.symbols: for
+# scripts/api and scripts/docs.
+library_symbols() {
+    local product flag openssl_flags modules target options
+    install_missing needed openssl-headers zlib-headers pkg-config python3 >&2
+    # In the order of Package.swift. What DirectHTTP exports appears as its own.
+    read -ra products <<<"$(sed -n 's/^ *\.library(name: "\(.*\)", targets:.*/\1/p' Package.swift | paste -sd ' ' -)"
+    work=$PWD/.build/reference
+    rm -rf "$work"/*.symbols
+    mkdir -p "$work"
+    [ -n "${is_built:-}" ] || for product in "${products[@]}"; do
+        # The build of scripts/test, where there is one already.
+        if ! swift build "${checked_build[@]}" --target "$product" >"$work/build.log" 2>&1 </dev/null; then
+            cat "$work/build.log" >&2
+            give_up "the build failed"
+        fi
+    done
+    modules=$(swift build "${checked_build[@]}" --show-bin-path)/Modules
+    imports=(-I "$modules" -I Sources/CDirectOpenSSL -I Sources/CDirectZlib -I Sources/CDirectLinux -I Sources/CDirectSecurity)
+    read -ra openssl_flags <<<"$(pkg-config --cflags-only-I openssl 2>/dev/null || true)"
+    for flag in ${openssl_flags[@]+"${openssl_flags[@]}"}; do imports+=(-Xcc "$flag"); done
+    target=$(swiftc -print-target-info | sed -n 's/.*"triple": "\([^"]*\)".*/\1/p' | head -n 1)
+    for product in "${products[@]}"; do
+        mkdir "$work/$product.symbols"
+        options=()
+        [ "$product" != DirectHTTP ] ||
+            options=("-experimental-allowed-reexported-modules=$(sed -n 's/^@_exported public import //p' Sources/DirectHTTP/Exports.swift | paste -sd,)")
+        swift-symbolgraph-extract -module-name "$product" "${imports[@]}" -target "$target" -minimum-access-level public \
+            -skip-synthesized-members -skip-inherited-docs -output-dir "$work/$product.symbols" ${options[@]+"${options[@]}"}
+    done
+}
+
 # The version of the package, which the sources have at one place.
 version_file=Sources/DirectCore/Text/PackageVersion.swift
 package_version() { sed -n 's/.*static let text = "\(.*\)"/\1/p' "$version_file"; }

@@ -1,7 +1,7 @@
 /* What Sources/CDirectSecurity uses of Apple's frameworks CoreFoundation and Security, whose headers are not public without an
  * SDK. Each declaration is as Apple's reference shows it in C (developer.apple.com/documentation/NAME); the numbers are those
- * of "Security Framework Result Codes" and of SecBase.h and CFString.h in Apple's published sources. What the functions do is
- * in model.c. */
+ * of "Security Framework Result Codes" and of SecBase.h and CFString.h in Apple's published sources. What the functions of
+ * Security do is in model.c. */
 #ifndef DIRECT_SECURITY_MODEL_H
 #define DIRECT_SECURITY_MODEL_H
 

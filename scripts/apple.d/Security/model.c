@@ -1,8 +1,8 @@
-/* A model of the functions of CoreFoundation and Security that Sources/CDirectSecurity calls, for tests on Linux. OpenSSL builds
- * the chains. It does what Apple's documents say, which each function names (developer.apple.com/documentation/security, and
- * /corefoundation), and nothing else: what they leave open, such as the texts of errors, caching, revocation, transparency logs
- * and the limits on the age of certificates, is not here, so nothing is proved about it. An object that is released too often
- * ends the program. */
+/* A model of the functions of Security that Sources/CDirectSecurity calls, for tests on Linux. OpenSSL builds the chains, and the
+ * objects are those of Swift's own CoreFoundation: a certificate is its data, a policy its name, and a trust an array of what it
+ * was made of and of its chain. It does what Apple's documents say, which each function names (developer.apple.com/documentation/
+ * security), and nothing else: what they leave open, such as caching, revocation, transparency logs and the limits on the age of
+ * certificates, is not here, so nothing is proved about it. */
 
 #include "Security.h"
 
@@ -17,7 +17,7 @@ void model_publish(const uint8_t *der, size_t count);
 /* Forgets all certificates. */
 void model_forget(void);
 
-/* How often a trust was evaluated, and how many objects exist that have not been released. */
+/* How often a trust was evaluated, and how many references the client owns by the Create Rule. */
 long model_evaluations(void);
 long model_objects(void);
 /* Whether the last policy had a name. */
@@ -32,132 +32,37 @@ void model_fail_after(long count);
 #include <openssl/x509_vfy.h>
 #include <openssl/x509v3.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-enum kind { DATA = 0x51AB, ARRAY, STRING, ERROR, CERTIFICATE, POLICY, TRUST };
+CFTypeRef CFRetain(CFTypeRef object);
+CFErrorRef CFErrorCreate(CFAllocatorRef allocator, CFStringRef domain, CFIndex code, const void *userInfo);
 
-struct object {
-    enum kind kind;
-    atomic_long references;
-    uint8_t *bytes;
-    CFIndex count;
-    struct object **items;
-    X509 *x509;
-    OSStatus code;
-    bool may_fetch;
-};
-
-const CFArrayCallBacks kCFTypeArrayCallBacks = {0};
-
-static atomic_long objects, evaluations, calls_left = -1;
-static atomic_int was_named;
+static atomic_long owned, evaluations, calls_left = -1;
+static atomic_int was_named, may_fetch;
 static STACK_OF(X509) *roots, *published;
 
-static struct object *make(enum kind kind) {
-    if (atomic_load(&calls_left) >= 0 && atomic_fetch_sub(&calls_left, 1) == 0) return NULL;
-    struct object *object = calloc(1, sizeof *object);
-    object->kind = kind;
-    object->references = 1;
-    objects++;
-    return object;
+static bool is_refused(void) { return calls_left >= 0 && calls_left-- == 0; }
+
+static void *given(const void *object) {
+    if (object != NULL) owned++;
+    return (void *)object;
 }
 
-static struct object *check(const void *pointer, enum kind kind) {
-    struct object *object = (struct object *)pointer;
-    if (object == NULL || object->kind != kind || object->references < 1) {
-        fprintf(stderr, "the model of Security was given an object that is gone or of another kind\n");
-        abort();
-    }
-    return object;
-}
+/* The linker puts these in front of CoreFoundation's (--wrap). */
+#define WRAP(type, name, parameters, arguments) \
+    type __real_##name parameters; \
+    type __wrap_##name parameters; \
+    type __wrap_##name parameters { return is_refused() ? NULL : given(__real_##name arguments); }
+WRAP(CFDataRef, CFDataCreate, (CFAllocatorRef a, const uint8_t *bytes, CFIndex count), (a, bytes, count))
+WRAP(CFMutableArrayRef, CFArrayCreateMutable, (CFAllocatorRef a, CFIndex count, const CFArrayCallBacks *calls), (a, count, calls))
+WRAP(CFStringRef, CFStringCreateWithCString, (CFAllocatorRef a, const char *text, CFStringEncoding e), (a, text, e))
+WRAP(CFStringRef, CFErrorCopyDescription, (CFErrorRef error), (error))
 
-/* "If the retain count of cf becomes zero the memory allocated to the object is deallocated"; "cf: This value must not be
- * NULL." */
-void CFRelease(CFTypeRef pointer) {
-    struct object *object = (struct object *)pointer;
-    if (object == NULL) abort();
-    check(object, object->kind);
-    if (--object->references > 0) return;
-    for (CFIndex index = 0; object->items != NULL && index < object->count; index++) CFRelease(object->items[index]);
-    X509_free(object->x509);
-    free(object->items);
-    free(object->bytes);
-    object->kind = 0;
-    objects--;
-    free(object);
-}
-
-static struct object *retain(struct object *object) {
-    object->references++;
-    return object;
-}
-
-/* "Creates an immutable CFData object using data copied from a specified byte buffer"; NULL "if there was a problem". */
-CFDataRef CFDataCreate(CFAllocatorRef allocator, const uint8_t *bytes, CFIndex length) {
-    struct object *data = make(DATA);
-    (void)allocator;
-    if (data == NULL) return NULL;
-    data->bytes = malloc((size_t)length + 1);
-    memcpy(data->bytes, bytes, (size_t)length);
-    data->count = length;
-    return (CFDataRef)data;
-}
-
-const uint8_t *CFDataGetBytePtr(CFDataRef data) { return check(data, DATA)->bytes; }
-
-CFIndex CFDataGetLength(CFDataRef data) { return check(data, DATA)->count; }
-
-/* "kCFTypeArrayCallBacks: … appropriate for use when the values in a CFArray are all CFType-derived objects": it retains them. */
-CFMutableArrayRef CFArrayCreateMutable(CFAllocatorRef allocator, CFIndex capacity, const CFArrayCallBacks *callBacks) {
-    (void)allocator, (void)capacity;
-    if (callBacks != &kCFTypeArrayCallBacks) abort();
-    return (CFMutableArrayRef)make(ARRAY);
-}
-
-void CFArrayAppendValue(CFMutableArrayRef pointer, const void *value) {
-    struct object *array = check(pointer, ARRAY);
-    array->items = realloc(array->items, (size_t)(array->count + 1) * sizeof *array->items);
-    array->items[array->count++] = retain((struct object *)value);
-}
-
-CFIndex CFArrayGetCount(CFArrayRef array) { return check(array, ARRAY)->count; }
-
-/* "If the index is outside the index space of theArray (0 to N-1 inclusive), the behavior is undefined": here the end. */
-const void *CFArrayGetValueAtIndex(CFArrayRef pointer, CFIndex index) {
-    struct object *array = check(pointer, ARRAY);
-    if (index < 0 || index >= array->count) abort();
-    return array->items[index];
-}
-
-static CFStringRef make_string(const char *text) {
-    struct object *string = make(STRING);
-    if (string != NULL) string->bytes = (uint8_t *)strdup(text);
-    return (CFStringRef)string;
-}
-
-CFStringRef CFStringCreateWithCString(CFAllocatorRef allocator, const char *text, CFStringEncoding encoding) {
-    (void)allocator;
-    if (encoding != kCFStringEncodingASCII) abort();
-    return make_string(text);
-}
-
-/* "Returns true upon success or false if the conversion fails or the provided buffer is too small." */
-Boolean CFStringGetCString(CFStringRef pointer, char *buffer, CFIndex size, CFStringEncoding encoding) {
-    struct object *string = check(pointer, STRING);
-    if (encoding != kCFStringEncodingUTF8 || (CFIndex)strlen((char *)string->bytes) >= size) return false;
-    strcpy(buffer, (char *)string->bytes);
-    return true;
-}
-
-CFIndex CFErrorGetCode(CFErrorRef error) { return check(error, ERROR)->code; }
-
-/* "Returns a human-presentable description for a given error." */
-CFStringRef CFErrorCopyDescription(CFErrorRef error) {
-    char text[64];
-    snprintf(text, sizeof text, "the model's error %d", (int)check(error, ERROR)->code);
-    return make_string(text);
+void __real_CFRelease(CFTypeRef object);
+void __wrap_CFRelease(CFTypeRef object);
+void __wrap_CFRelease(CFTypeRef object) {
+    if (owned-- < 1) abort();
+    __real_CFRelease(object);
 }
 
 static X509 *parse(const uint8_t *bytes, CFIndex count) {
@@ -171,68 +76,50 @@ static X509 *parse(const uint8_t *bytes, CFIndex count) {
     return x509;
 }
 
-static struct object *make_certificate(X509 *x509) {
-    struct object *certificate = make(CERTIFICATE);
-    if (certificate == NULL) return NULL;
-    X509_up_ref(x509);
-    certificate->x509 = x509;
-    return certificate;
-}
-
 /* "Returns NULL if the data passed in the data parameter is not a valid DER-encoded X.509 certificate." */
-SecCertificateRef SecCertificateCreateWithData(CFAllocatorRef allocator, CFDataRef pointer) {
-    struct object *data = check(pointer, DATA), *certificate;
-    X509 *x509 = parse(data->bytes, data->count);
+SecCertificateRef SecCertificateCreateWithData(CFAllocatorRef allocator, CFDataRef data) {
+    X509 *x509 = parse(CFDataGetBytePtr(data), CFDataGetLength(data));
     (void)allocator;
-    if (x509 == NULL) return NULL;
-    certificate = make_certificate(x509);
+    if (x509 == NULL || is_refused()) data = NULL;
     X509_free(x509);
-    return (SecCertificateRef)certificate;
+    return given(data == NULL ? NULL : CFRetain(data));
 }
 
 /* "Returns a DER representation of a certificate given a certificate object"; NULL if the data "is not a valid" certificate. */
-CFDataRef SecCertificateCopyData(SecCertificateRef certificate) {
-    uint8_t *der = NULL;
-    int count = i2d_X509(check(certificate, CERTIFICATE)->x509, &der);
-    CFDataRef data = CFDataCreate(NULL, der, count);
-    OPENSSL_free(der);
-    return data;
-}
+CFDataRef SecCertificateCopyData(SecCertificateRef certificate) { return is_refused() ? NULL : given(CFRetain(certificate)); }
 
 /* "server: Specify true on the client side to return a policy for SSL server certificates. hostname: (Optional) If you specify a
  * value for this parameter, the policy will require the specified value to match the host name in the leaf certificate." */
 SecPolicyRef SecPolicyCreateSSL(Boolean server, CFStringRef hostname) {
-    struct object *policy = make(POLICY);
     if (!server) abort();
     was_named = hostname != NULL;
-    if (policy != NULL && hostname != NULL) policy->bytes = (uint8_t *)strdup((char *)check(hostname, STRING)->bytes);
-    return (SecPolicyRef)policy;
+    if (is_refused()) return NULL;
+    return given(hostname ? CFRetain(hostname) : __real_CFStringCreateWithCString(NULL, "", kCFStringEncodingASCII));
 }
 
 /* "certificates: The certificate to be verified, plus any other certificates you think might be useful for verifying the
  * certificate. The certificate to be verified must be the first in the array." "trust: On return, points to the newly created
  * trust management object. … call CFRelease to release this object when you are finished with it." */
 OSStatus SecTrustCreateWithCertificates(CFTypeRef certificates, CFTypeRef policies, SecTrustRef *result) {
-    struct object *trust = make(TRUST);
-    if (trust == NULL) return errSecAllocate;
-    trust->items = malloc(3 * sizeof *trust->items);
-    trust->items[0] = retain(check(certificates, ARRAY));
-    trust->items[1] = retain(check(policies, POLICY));
-    trust->count = 2;
+    if (is_refused()) return errSecAllocate;
+    CFMutableArrayRef trust = __real_CFArrayCreateMutable(NULL, 0, &kCFTypeArrayCallBacks);
+    CFArrayAppendValue(trust, certificates);
+    CFArrayAppendValue(trust, policies);
     /* "By default, network fetch of missing certificates is enabled if the trust evaluation includes the SSL policy." */
-    trust->may_fetch = true;
-    *result = (SecTrustRef)trust;
+    may_fetch = true;
+    *result = given(trust);
     return errSecSuccess;
 }
 
 /* "Pass false to disable network fetch for this trust evaluation." */
 OSStatus SecTrustSetNetworkFetchAllowed(SecTrustRef trust, Boolean allowFetch) {
-    check(trust, TRUST)->may_fetch = allowFetch;
+    (void)trust;
+    may_fetch = allowFetch;
     return errSecSuccess;
 }
 
 /* The texts of "Security Framework Result Codes": "An expired certificate was detected", "The certificate is not yet valid", "The
- * trust policy is not trusted", "A host name mismatch occurred". */
+ * trust policy is not trusted". */
 static OSStatus code_of(int fault) {
     switch (fault) {
         case X509_V_ERR_CERT_HAS_EXPIRED: return errSecCertificateExpired;
@@ -242,67 +129,73 @@ static OSStatus code_of(int fault) {
 }
 
 /* Keeps the chain as the third item of the trust. */
-static OSStatus keep_chain(struct object *trust, STACK_OF(X509) *chain) {
-    struct object *array = make(ARRAY);
-    if (array == NULL) return errSecAllocate;
+static OSStatus keep_chain(CFMutableArrayRef trust, STACK_OF(X509) *chain) {
+    if (is_refused()) return errSecAllocate;
+    CFMutableArrayRef array = __real_CFArrayCreateMutable(NULL, 0, &kCFTypeArrayCallBacks);
     for (int index = 0; index < sk_X509_num(chain); index++) {
-        struct object *certificate = make_certificate(sk_X509_value(chain, index));
-        if (certificate == NULL) {
-            CFRelease(array);
-            return errSecAllocate;
-        }
-        CFArrayAppendValue((CFMutableArrayRef)array, certificate);
-        CFRelease(certificate);
+        uint8_t *der = NULL;
+        int count = i2d_X509(sk_X509_value(chain, index), &der);
+        CFDataRef data = __real_CFDataCreate(NULL, der, count);
+        OPENSSL_free(der);
+        CFArrayAppendValue(array, data);
+        __real_CFRelease(data);
     }
-    trust->items[trust->count++] = array;
+    CFArrayAppendValue(trust, array);
+    __real_CFRelease(array);
     return errSecSuccess;
 }
 
-static OSStatus evaluate(struct object *trust) {
-    struct object *certificates = trust->items[0], *policy = trust->items[1];
+static OSStatus evaluate(CFMutableArrayRef trust) {
+    CFArrayRef certificates = CFArrayGetValueAtIndex(trust, 0);
     STACK_OF(X509) *others = sk_X509_new_null();
     X509_STORE *store = X509_STORE_new();
     X509_STORE_CTX *attempt = X509_STORE_CTX_new();
-    X509 *leaf = check(certificates->items[0], CERTIFICATE)->x509;
+    char name[256];
     OSStatus status;
-    for (int index = 0; roots != NULL && index < sk_X509_num(roots); index++) X509_STORE_add_cert(store, sk_X509_value(roots, index));
-    for (CFIndex index = 1; index < certificates->count; index++) sk_X509_push(others, certificates->items[index]->x509);
-    for (int index = 0; trust->may_fetch && published != NULL && index < sk_X509_num(published); index++) {
+    if (!CFStringGetCString(CFArrayGetValueAtIndex(trust, 1), name, sizeof name, kCFStringEncodingUTF8)) abort();
+    for (int index = 0; index < sk_X509_num(roots); index++) X509_STORE_add_cert(store, sk_X509_value(roots, index));
+    for (CFIndex index = 0; index < CFArrayGetCount(certificates); index++) {
+        CFDataRef data = CFArrayGetValueAtIndex(certificates, index);
+        sk_X509_push(others, parse(CFDataGetBytePtr(data), CFDataGetLength(data)));
+    }
+    X509 *leaf = sk_X509_value(others, 0);
+    for (int index = 0; may_fetch && index < sk_X509_num(published); index++) {
         sk_X509_push(others, sk_X509_value(published, index));
+        X509_up_ref(sk_X509_value(published, index));
     }
     X509_STORE_CTX_init(attempt, store, leaf, others);
     X509_STORE_CTX_set_default(attempt, "ssl_server");
     if (X509_verify_cert(attempt) != 1) {
         status = code_of(X509_STORE_CTX_get_error(attempt));
-    } else if (policy->bytes != NULL && X509_check_host(leaf, (char *)policy->bytes, 0, 0, NULL) != 1) {
+    } else if (name[0] != 0 && X509_check_host(leaf, name, 0, 0, NULL) != 1) {
         status = errSecHostNameMismatch;
     } else {
         status = keep_chain(trust, X509_STORE_CTX_get0_chain(attempt));
     }
     X509_STORE_CTX_free(attempt);
     X509_STORE_free(store);
-    sk_X509_free(others);
+    sk_X509_pop_free(others, X509_free);
     ERR_clear_error();
     return status;
 }
 
 /* "Return value: true if the certificate is trusted; otherwise, false." "error: An error pointer the method uses to return an
  * error when trust evaluation fails." */
-bool SecTrustEvaluateWithError(SecTrustRef pointer, CFErrorRef *error) {
-    struct object *trust = check(pointer, TRUST), *made;
+bool SecTrustEvaluateWithError(SecTrustRef trust, CFErrorRef *error) {
+    OSStatus status = evaluate((CFMutableArrayRef)trust);
     evaluations++;
-    OSStatus status = evaluate(trust);
     if (status == errSecSuccess) return true;
-    made = make(ERROR);
-    if (made != NULL) made->code = status;
-    *error = (CFErrorRef)made;
+    if (is_refused()) return false;
+    CFStringRef domain = __real_CFStringCreateWithCString(NULL, "NSOSStatusErrorDomain", kCFStringEncodingASCII);
+    *error = given(CFErrorCreate(NULL, domain, status, NULL));
+    __real_CFRelease(domain);
     return false;
 }
 
 /* "Returns an array of the certificates in the trust's certificate chain", of which the first is the leaf. */
 CFArrayRef SecTrustCopyCertificateChain(SecTrustRef pointer) {
-    struct object *trust = check(pointer, TRUST);
-    return trust->count < 3 ? NULL : (CFArrayRef)retain(trust->items[2]);
+    CFArrayRef trust = (CFArrayRef)pointer;
+    return CFArrayGetCount(trust) < 3 ? NULL : given(CFRetain(CFArrayGetValueAtIndex(trust, 2)));
 }
 
 static void add(STACK_OF(X509) **stack, const uint8_t *der, size_t count) {
@@ -322,7 +215,7 @@ void model_forget(void) {
 
 long model_evaluations(void) { return evaluations; }
 
-long model_objects(void) { return objects; }
+long model_objects(void) { return owned; }
 
 int model_was_named(void) { return was_named; }
 

@@ -1,10 +1,4 @@
-#!/usr/bin/env python3
-"""Measures sni-probe as scripts/install builds it, and compares the figures with their limits.
-
-  scripts/verify/bench-probe                    everything; exits with 1 if a limit is exceeded
-  scripts/verify/bench-probe one thousand       only these works
-  scripts/verify/bench-probe --program PATH     an existing program
-  scripts/verify/bench-probe --quick            a smoke run: small counts, no limits
+"""Measures sni-probe as scripts/install builds it, and compares the figures with their limits: scripts/bench probe [WORK…]
 
   one        a probe of one server, as a whole process, compared with curl and openssl s_client
   thousand   1,000 probes of healthy servers, two handshakes each: CPU time and memory
@@ -18,27 +12,22 @@
 docs/sni-probe.md has the figures. Elapsed times mean little on a machine that has other work.
 """
 
-import argparse
 import json
 import os
-import resource
 import socket
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from pathlib import Path
 from statistics import median
 
-sys.dont_write_bytecode = True
-REPOSITORY = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(REPOSITORY / "Benchmarks"), str(REPOSITORY / "scripts" / "lab.d")]
+from . import children
+from .children import BenchError, note
+from .programs import BENCHMARKS, REPOSITORY, install_missing
+from .servers import HOST, free_port, make_certificates, openssl, start_nginx
 
-from harness import children  # noqa: E402
-from harness.children import BenchError, note  # noqa: E402
-from harness.programs import install_missing  # noqa: E402
-from harness.servers import HOST, free_port, make_certificates, openssl, start_nginx  # noqa: E402
+sys.path.insert(0, str(REPOSITORY / "scripts" / "lab.d"))
 from kit import Names  # noqa: E402
 
 ADDRESSES = [f"127.0.0.{number}" for number in range(1, 9)]
@@ -97,7 +86,7 @@ class Bench:
         self.roots = {"SSL_CERT_DIR": str(folder / "roots")}
 
     def install(self):
-        note("bench-probe: building (scripts/install)")
+        note("bench: building (scripts/install)")
         children.run([REPOSITORY / "scripts" / "install", "--stage", self.folder / "stage", "--prefix", "/p"], timeout=3600)
         return self.folder / "stage" / "p" / "bin" / "sni-probe"
 
@@ -141,7 +130,7 @@ class Bench:
             ),
         }
         times = {name: [] for name in commands}
-        for _ in range(2 if self.options.quick else self.options.rounds):
+        for _ in range(2 if self.options.quick else (self.options.rounds or 40)):
             for name, (command, environment) in commands.items():
                 times[name].append(Outcome(command, environment).cpu)
         ours, theirs = times["sni-probe, both handshakes"], times["curl, bundle (its default)"]
@@ -219,7 +208,7 @@ class Bench:
             f"{'dead' if index % (count // dead) == 7 else 'n'}{index}.{HOST}:{self.port}\n" for index in range(count)
         ))
         if os.geteuid() != 0:
-            return note("bench-probe: only root can have the port of DNS; names are left out")
+            return note("bench: only root can have the port of DNS; names are left out")
         answer = lambda name, kind: None if name.startswith("dead") else ["127.0.0.1"] if kind == "A" else []
         Names(answer, "127.0.0.77", servers=[])
         self.names_by("by DNS", path, [self.program], ["--resolver", "dns://127.0.0.77"], (count, dead, limit))
@@ -243,7 +232,7 @@ class Bench:
 
     def far(self):
         program = self.folder / "delay"
-        children.run(["go", "build", "-o", program, REPOSITORY / "Benchmarks" / "peers" / "delay.go"], {"CGO_ENABLED": "0"})
+        children.run(["go", "build", "-o", program, BENCHMARKS / "peers" / "delay.go"], {"CGO_ENABLED": "0"})
         relay = children.start([program, str(self.port), "50ms"], first=children.be_a_server, stdout=subprocess.PIPE, text=True)
         port = int(relay.stdout.readline())
         count = 200 if self.options.quick else 3000
@@ -289,36 +278,10 @@ class Bench:
 WORKS = ["one", "thousand", "many", "hanging", "silent", "names", "far", "lines"]
 
 
-def arguments():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("works", nargs="*", metavar="WORK", help="default: all")
-    parser.add_argument("--program", type=Path, help="measure this program")
-    parser.add_argument("--rounds", type=int, default=40, help="rounds of `one` (40)")
-    parser.add_argument("--quick", action="store_true", help="a smoke run")
-    options = parser.parse_args()
-    for name in options.works:
-        if name not in WORKS:
-            parser.error(f"unknown: {name}; the choices are {' '.join(WORKS)}")
-    return options
-
-
-def main():
-    options = arguments()
-    children.end_on_signals()
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (min(8192, hard), hard))
-    try:
-        install_missing("go")
-        with tempfile.TemporaryDirectory(prefix="bench-probe-") as folder:
-            bench = Bench(options, Path(folder))
-            for name in options.works or WORKS:
-                getattr(bench, name)()
-        return 1 if bench.missed else 0
-    except BenchError as error:
-        note(f"bench-probe: {error}")
-        return 2
-    finally:
-        children.stop_all()
-
-
-sys.exit(main())
+def measure(options, folder):
+    """Returns whether all limits are kept."""
+    install_missing("go")
+    bench = Bench(options, folder)
+    for name in options.works or WORKS:
+        getattr(bench, name)()
+    return not bench.missed

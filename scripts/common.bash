@@ -305,6 +305,20 @@ built() {
     echo "$(swift build "${options[@]}" --show-bin-path)/$2"
 }
 
+# Prints the options that link the library of C++ in, in which Swift's runtime is written: it cannot be missing then, and a tenth
+# less is done before `main`.
+static_cxx() {
+    local archive folder=$PWD/.build/static-cxx
+    archive=$(clang -print-file-name=libstdc++.a 2>/dev/null || true)
+    [ -f "$archive" ] || archive=$(gcc -print-file-name=libstdc++.a 2>/dev/null || true)
+    # A compiler that does not find the library prints the name unchanged.
+    [ -f "$archive" ] || return 0
+    # The linker searches folder by folder and prefers a shared library: in this folder there is none.
+    mkdir -p "$folder"
+    ln -sf "$archive" "$folder/libstdc++.a"
+    echo "-Xlinker -L$folder -Xswiftc -Xclang-linker -Xswiftc -static-libgcc"
+}
+
 # Builds the library products, and leaves what the compiler says of their public symbols in .build/reference/PRODUCT.symbols: for
 # scripts/api and scripts/docs.
 library_symbols() {

@@ -62,9 +62,9 @@ def stop_all():
         stop(child)
 
 
-def run(command, environment=None, timeout=600):
+def run(command, environment=None, timeout=600, **options):
     """Runs a command to its end and returns stdout and stderr as text. A failure ends the benchmark."""
-    child = start(command, environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    child = start(command, environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
     try:
         output, errors = child.communicate(timeout=timeout)
     except subprocess.TimeoutExpired:

@@ -18,8 +18,12 @@ C_FLAGS = ["-O2", "-std=gnu11", "-Wall", "-Wextra", "-Werror"]
 def install_missing(*more):
     """Installs with apt-get what is missing, as the other scripts do."""
     names = ["nginx", "curl", "openssl", "gcc", "openssl-headers", *more]
-    script = f'source "{REPOSITORY}/scripts/common.bash" && install_missing needed "$@"'
-    children.run(["bash", "-c", script, "bench", *names], timeout=1800)
+    in_bash('install_missing needed "$@"', *names)
+
+
+def in_bash(script, *words):
+    """What functions of scripts/common.bash print."""
+    return children.run(["bash", "-c", f'source "{REPOSITORY}/scripts/common.bash" && {script}', "bench", *words], timeout=3600)[0]
 
 
 class Programs:
@@ -62,7 +66,7 @@ class Programs:
         build = ["swift", "build", "-c", "release", "--package-path", BENCHMARKS, "--product", product]
         build += ["--scratch-path", scratch]
         if static:
-            build += ["--static-swift-stdlib", "--disable-local-rpath", *self.static_cxx()]
+            build += ["--static-swift-stdlib", "--disable-local-rpath", *in_bash("find_swift && static_cxx").split()]
         children.run(build, timeout=3600)
         place, _ = children.run([*build, "--show-bin-path"])
         # The copy has no debug information, because valgrind cannot read Swift's; and a rebuild during the run does not
@@ -71,17 +75,6 @@ class Programs:
         shutil.copy(Path(place.strip()) / product, program)
         children.run(["strip", "-g", program])
         return program
-
-    def static_cxx(self):
-        """The options that link the libraries of C++ in, which Swift's own use. The linker prefers a shared library
-        unless a folder before it has only the static one."""
-        archive = Path(children.run(["gcc", "-print-file-name=libstdc++.a"])[0].strip())
-        if not archive.is_absolute():
-            return []
-        folder = self.folder / "static-cxx"
-        folder.mkdir(exist_ok=True)
-        shutil.copy(archive, folder)
-        return ["-Xlinker", f"-L{folder}", "-Xswiftc", "-Xclang-linker", "-Xswiftc", "-static-libgcc"]
 
     def build_head_parse(self):
         """Compiles the codec as a module, and the driver against it. The measured type is visible inside the package

@@ -101,25 +101,13 @@ def start_cost(work, peer, programs, servers):
     return total / work.count * 1e6
 
 
-def wrk_command(work, servers, seconds):
-    port = servers.ports["nginx"]
-    # wrk has no option for an address beside the name, and checks no certificate: it gets the address as the name.
-    return ["wrk", "-t1", f"-c{work.in_flight}", f"-d{seconds}s", "-H", f"Host: {HOST}:{port}",
-            f"https://{ADDRESS}:{port}{work.path}"]
-
-
-def check_wrk(output):
-    """Returns the number of requests that wrk completed; any failed request ends the benchmark."""
-    match = re.search(r"(\d+) requests in", output)
-    if not match or "Socket errors" in output or "Non-2xx" in output:
-        raise BenchError(f"wrk: {output}")
-    return int(match[1])
-
-
 def wrk_cost(work, servers, warm_up=0.3, stretch=1.2):
     """wrk runs for a duration, not a count: its processor time is read from outside, and nginx counts its requests."""
     accepted_before, _ = servers.counters()
-    child = children.start(wrk_command(work, servers, 60), {}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    port = servers.ports["nginx"]
+    # wrk has no option for an address beside the name, and checks no certificate: it gets the address as the name.
+    command = ["wrk", "-t1", f"-c{work.in_flight}", "-d60s", "-H", f"Host: {HOST}:{port}", f"https://{ADDRESS}:{port}{work.path}"]
+    child = children.start(command, {}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     try:
         while servers.counters()[0] - accepted_before < work.in_flight:
             if child.poll() is not None:
@@ -132,7 +120,9 @@ def wrk_cost(work, servers, warm_up=0.3, stretch=1.2):
             threads = Path(f"/proc/{child.pid}/task").glob("*/schedstat")
             readings.append((sum(int(stat.read_text().split()[0]) for stat in threads), servers.counters()[1]))
         child.send_signal(signal.SIGINT)
-        check_wrk(child.communicate(timeout=30)[0])
+        output = child.communicate(timeout=30)[0]
+        if "requests in" not in output or "Socket errors" in output or "Non-2xx" in output:
+            raise BenchError(f"wrk: {output}")
     finally:
         children.stop(child)
     (began, first), (ended, last) = readings
@@ -141,8 +131,8 @@ def wrk_cost(work, servers, warm_up=0.3, stretch=1.2):
 
 def counts(works, peers, programs, servers, rounds, report):
     for work, peer in [(work, peer) for work in works for peer in work.peers if peer in peers]:
-        # Go's runtime does not call malloc, and its collector runs when it likes: its counts would mean nothing.
-        if not work.counted or peer == "go" or (peer != "ours" and work is not works[0]):
+        # Go's runtime does not call malloc, and its collector runs when it likes: its counts would mean nothing. wrk counts by time.
+        if not work.counted or peer in ("go", "wrk") or (peer != "ours" and work is not works[0]):
             continue
         note(f"bench: {work.name}: counting {peer}")
         for number in range(rounds):
@@ -155,24 +145,16 @@ def counts(works, peers, programs, servers, rounds, report):
 
 
 def per_unit(work, peer, programs, servers, count):
-    if peer == "wrk":
-        # Both runs must last longer than the handshakes, which take a tenth of a second each under valgrind.
-        shortest = 4 + work.in_flight // 5 if count is instructions else 2
-        runs = [count(wrk_command(work, servers, seconds), {}, programs) for seconds in (shortest, shortest + 4)]
-        totals, units = [total for total, _ in runs], [check_wrk(output) for _, output in runs]
-        if units[1] <= units[0]:
-            raise BenchError(f"{work.name}: wrk made no more requests in more time")
-    else:
-        units = work.counted
-        totals = [count(*programs.command(peer, work, servers, each), programs)[0] for each in units]
+    units = work.counted
+    totals = [count(*programs.command(peer, work, servers, each), programs) for each in units]
     return totals[0] if work.kind == "start" else (totals[1] - totals[0]) / (units[1] - units[0])
 
 
 def instructions(command, environment, programs):
     """Counts instructions in user space; valgrind does not see the kernel."""
     tool = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"]
-    output, errors = children.run([*tool, *command], environment, 1800)
-    return valgrinds(r"Collected : (\d+)", errors), output
+    _, errors = children.run([*tool, *command], environment, 1800)
+    return valgrinds(r"Collected : (\d+)", errors)
 
 
 def valgrinds(pattern, errors):
@@ -184,17 +166,17 @@ def valgrinds(pattern, errors):
 
 def system_calls(command, environment, programs):
     summary = programs.folder / "strace"
-    output, _ = children.run(["strace", "-c", "-f", "-o", summary, *command], environment)
+    children.run(["strace", "-c", "-f", "-o", summary, *command], environment)
     found = re.search(r"^\s*100\.00\s+\S+\s+\S+\s+(\d+)\s.*total$", summary.read_text(), re.MULTILINE)
     if not found:
         raise BenchError(f"strace counted nothing: {summary.read_text()}")
-    return int(found[1]), output
+    return int(found[1])
 
 
 def allocations(command, environment, programs):
     """Counts calls of malloc and its relatives. realloc counts as one, even if it grows in place."""
-    output, errors = children.run(["valgrind", "--tool=dhat", "--dhat-out-file=/dev/null", *command], environment, 1800)
-    return valgrinds(r"Total: +[\d,]+ bytes in ([\d,]+) blocks", errors), output
+    _, errors = children.run(["valgrind", "--tool=dhat", "--dhat-out-file=/dev/null", *command], environment, 1800)
+    return valgrinds(r"Total: +[\d,]+ bytes in ([\d,]+) blocks", errors)
 
 
 METRICS = {"instructions": instructions, "syscalls": system_calls, "allocations": allocations}

@@ -8,7 +8,7 @@ class Work:
     name: str
     kind: str  # requests, latency, fresh, down, up, gzip, bomb, idle, soak, start, head-parse, cache-keep, cache-hit, cache-open or scale-…
     unit: str = "request"  # what `count` counts; the figures are per unit
-    peers: tuple = ("ours", "libcurl", "go", "floor")
+    peers: tuple = ("ours", "libcurl", "floor")
     server: str = "nginx"  # or sink
     path: str = "/small"
     in_flight: int = 1
@@ -53,7 +53,7 @@ def foundation(in_flight):
 
 def handshakes(name, roots="one", resume=False, count=400, counted=(20, 60)):
     return Work(
-        name, "fresh", peers=("ours", "libcurl", "libcurl-cached", "go", "floor"), path="/close", count=count, warm_up=5,
+        name, "fresh", peers=("ours", "libcurl", "libcurl-cached", "floor"), path="/close", count=count, warm_up=5,
         counted=counted, roots=roots, resume=resume, ends_with="r" if resume else ".",
     )
 
@@ -87,8 +87,8 @@ def scale(what, size):
 
 
 def transfer(name, kind, path, server, mib=1024):
-    counted = (8 * 1024, 32 * 1024)
-    return Work(name, kind, unit="KiB", server=server, path=path, count=mib * 1024, warm_up=1024, counted=counted)
+    counted, peers = (8 * 1024, 32 * 1024), ("ours", "libcurl", *(["go"] if kind == "down" else []), "floor")
+    return Work(name, kind, unit="KiB", peers=peers, server=server, path=path, count=mib * 1024, warm_up=1024, counted=counted)
 
 
 def every_work():

@@ -2,7 +2,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -57,9 +56,6 @@ func (s settings) client() *http.Client {
 			die("roots: %v", err)
 		}
 	}
-	if s["resume"] == "1" {
-		config.ClientSessionCache = tls.NewLRUClientSessionCache(0)
-	}
 	dialer, inFlight := &net.Dialer{}, int(number(s["inflight"]))
 	return &http.Client{Transport: &http.Transport{
 		DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
@@ -72,40 +68,11 @@ func (s settings) client() *http.Client {
 		// Otherwise every response is asked for with gzip.
 		DisableCompression: s["work"] != "gzip",
 		ReadBufferSize:     64 * 1024,
-		WriteBufferSize:    64 * 1024,
 	}}
 }
 
-// zeros is the body of an upload: a real source would read into the buffer itself.
-type zeros struct{ left int64 }
-
-func (z *zeros) Read(buffer []byte) (int, error) {
-	if z.left == 0 {
-		return 0, io.EOF
-	}
-	n := int64(len(buffer))
-	if n > z.left {
-		n = z.left
-	}
-	z.left -= n
-	return int(n), nil
-}
-
-func (s settings) request(client *http.Client, url string, expected, upload int64, last byte, buffer []byte) {
-	var body io.Reader
-	method := http.MethodGet
-	if upload > 0 {
-		method, body = http.MethodPost, &zeros{upload}
-	}
-	request, err := http.NewRequest(method, url, body)
-	if err != nil {
-		die("request: %v", err)
-	}
-	if upload > 0 {
-		request.ContentLength = upload
-		request.Header.Set("Content-Type", "application/octet-stream")
-	}
-	response, err := client.Do(request)
+func request(client *http.Client, url string, expected int64, buffer []byte) {
+	response, err := client.Get(url)
 	if err != nil {
 		die("transfer: %v", err)
 	}
@@ -113,38 +80,24 @@ func (s settings) request(client *http.Client, url string, expected, upload int6
 	if response.StatusCode != 200 {
 		die("status %d", response.StatusCode)
 	}
-	if upload > 0 {
-		answer, _ := io.ReadAll(response.Body)
-		if number(string(bytes.TrimSpace(answer))) != upload {
-			die("the server counted %q bytes", answer)
-		}
-		return
-	}
-	received, latest := int64(0), byte(0)
+	received := int64(0)
 	for err == nil {
 		var n int
-		if n, err = response.Body.Read(buffer); n > 0 {
-			received, latest = received+int64(n), buffer[n-1]
-		}
+		n, err = response.Body.Read(buffer)
+		received += int64(n)
 	}
-	if err != io.EOF || received != expected || last != 0 && latest != last {
-		die("a body of %d bytes instead of %d, ends with '%c': %v", received, expected, latest, err)
+	if err != io.EOF || received != expected {
+		die("a body of %d bytes instead of %d: %v", received, expected, err)
 	}
 }
 
-// stretch does the warm-up or the measured run. For down, gzip and up the count is in KiB, and one request transfers them.
-func (s settings) stretch(client *http.Client, count int64, last byte) {
-	if count == 0 {
-		return
-	}
+// stretch does the warm-up or the measured run. For down and gzip the count is in KiB, and one request transfers them.
+func (s settings) stretch(client *http.Client, count int64) {
 	url := fmt.Sprintf("https://%s:%s%s", s["host"], s["port"], s["path"])
-	expected, upload, requests := number(s["length"]), int64(0), count
-	switch s["work"] {
-	case "down", "gzip":
+	expected, requests := number(s["length"]), count
+	if s["work"] != "requests" && count > 0 {
 		url += strconv.FormatInt(count, 10)
 		expected, requests = count*1024, 1
-	case "up":
-		upload, requests = count*1024, 1
 	}
 	var begun atomic.Int64
 	var group sync.WaitGroup
@@ -154,7 +107,7 @@ func (s settings) stretch(client *http.Client, count int64, last byte) {
 			defer group.Done()
 			buffer := make([]byte, 64*1024)
 			for begun.Add(1) <= requests {
-				s.request(client, url, expected, upload, last, buffer)
+				request(client, url, expected, buffer)
 			}
 		}()
 	}
@@ -187,9 +140,9 @@ func main() {
 	s := settingsFrom(os.Args)
 	client := s.client()
 	start := memory("VmRSS")
-	s.stretch(client, number(s["warmup"]), 0)
+	s.stretch(client, number(s["warmup"]))
 	cpu, wall := clocks()
-	s.stretch(client, number(s["count"]), (s["last"] + "\x00")[0])
+	s.stretch(client, number(s["count"]))
 	cpuAfter, wallAfter := clocks()
 	fmt.Printf("units=%d cpu_us=%d wall_us=%d rss_start_kib=%d rss_peak_kib=%d rss_end_kib=%d\n",
 		number(s["count"]), cpuAfter-cpu, wallAfter-wall, start, memory("VmHWM"), memory("VmRSS"))

@@ -91,7 +91,9 @@ extension HTTPClient {
         ///
         /// Code of the program that a call asks and waits for (an authenticator, a decision on a redirect, an
         /// interceptor) may send requests beyond this limit and the next one, before those that queue: one at
-        /// a time for each response that waits for such code with its connection.
+        /// a time for each response that waits for such code with its connection, and one more. Where
+        /// redirects and refused requests that wait so have all connections, other requests go on one at a
+        /// time, up to twice the limit.
         ///
         /// Requests whose connections have other settings, such as TLS settings of their own, are counted
         /// apart.

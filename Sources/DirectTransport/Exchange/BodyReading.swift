@@ -32,6 +32,8 @@ package struct BodyReading {
     package private(set) var isAtEnd = false
     /// An end or a failure that came with the last piece; no event of the socket will report it again.
     private var stop: Connection.Step?
+    /// The failure of reading ahead, for the one who reads on.
+    private var failure: TransportError?
     /// The bytes of content received so far.
     package private(set) var received: UInt64 = 0
     private var monitor: ThroughputMonitor
@@ -72,6 +74,7 @@ package struct BodyReading {
     /// The call's deadline and cancellation are checked for every piece, even if there was nothing to wait
     /// for: a server can send bytes for as long as it likes. What had arrived by the deadline is read.
     package mutating func next() async throws(TransportError) -> [UInt8]? {
+        if let failure { throw failure }
         let connection = exchange.connection
         if let rate {
             try await rate.wait(.body, within: exchange.limit, on: connection.loop)
@@ -166,6 +169,34 @@ package struct BodyReading {
         }
         return isAtEnd
     }
+
+    /// Reads the rest if it is small and arrives soon. What is larger, or arrives later, is left.
+    ///
+    /// - Throws: only if the task is cancelled. Another failure is that of the one who reads on.
+    mutating func readAhead() async throws(TransportError) -> [UInt8] {
+        guard isRequestOver, !exceedsDrain else { return [] }
+        let whole = exchange.limit.end
+        let end = exchange.connection.loop.now.advanced(byNanoseconds: Self.timeToDrain)
+        exchange.limit.end = end.atMost(whole)
+        defer { exchange.limit.end = whole }
+        let limit = received + Self.bytesToDrain
+        var bytes: [UInt8] = []
+        do throws(TransportError) {
+            while received <= limit, let piece = try await next() {
+                report(piece.count)
+                bytes += piece
+            }
+        } catch .cancelled {
+            throw .cancelled
+        } catch {
+            // After a timeout the connection is as it was: only the wait has ended.
+            if !error.isTimeout { failure = error }
+        }
+        return bytes
+    }
+
+    /// Whether the rest is known to be too large to be read without need.
+    private var exceedsDrain: Bool { total.map { $0 - received > Self.bytesToDrain } ?? false }
 
     /// Whether the connection can be kept for reuse at the price of reading a little more.
     package var isWorthDraining: Bool {

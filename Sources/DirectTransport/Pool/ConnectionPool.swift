@@ -197,9 +197,12 @@ package final class ConnectionPool: @unchecked Sendable {
     struct Place: LendablePlace {
         let pool: ConnectionPool
         let lease: Lease
+        /// Whether other requests may have it too when all places are lent: that code may wait for a request
+        /// that began before it, or on a thread of its own.
+        let isForAnyone: Bool
 
-        func lend() { pool.decide { $0.lend(lease.origin) } }
-        func reclaim() { pool.decide { $0.reclaim(lease.origin) } }
+        func lend() { pool.decide { $0.lend(lease.origin, toAnyone: isForAnyone) } }
+        func reclaim() { pool.decide { $0.reclaim(lease.origin, fromAnyone: isForAnyone) } }
     }
 
     /// Closes a connection that turned out to be dead. The caller keeps its slot and may dial in it.

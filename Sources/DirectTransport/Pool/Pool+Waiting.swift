@@ -1,4 +1,26 @@
-/// The requests that wait, and the places that are lent to the urgent ones.
+/// The places that are lent, of one origin or of all.
+struct LentPlaces {
+    /// All of them: urgent requests may have them.
+    var count = 0
+    /// Those that any request may have, one at a time, when no other place is left.
+    var toAnyone = 0
+
+    /// Returns how many connections more than the limit may be open for a request.
+    ///
+    /// Requests that are not urgent may be refused as well and lend their own places, so they never have more
+    /// than the limit once more. An urgent one does not wait for the one of them.
+    func extra(besides open: Int, limit: Int, isUrgent: Bool) -> Int {
+        if isUrgent, count > 0 { return count + 1 }
+        return toAnyone == open ? limit : 0
+    }
+
+    fileprivate mutating func add(_ number: Int, isToAnyone: Bool) {
+        count += number
+        if isToAnyone { toAnyone += number }
+    }
+}
+
+/// The requests that wait, and the places that are lent to them.
 extension Pool {
     /// Appends a request to the origin's queue.
     mutating func wait(
@@ -15,33 +37,42 @@ extension Pool {
         return .wait(ticket, origin)
     }
 
-    /// Lends the place of a leased connection of the origin to urgent requests, until `reclaim`.
-    mutating func lend(_ origin: Record) {
-        origin.lent += 1
-        lentCount += 1
+    /// Lends the place of a leased connection of the origin to urgent requests, or to any, until `reclaim`.
+    mutating func lend(_ origin: Record, toAnyone isToAnyone: Bool) {
+        origin.lent.add(1, isToAnyone: isToAnyone)
+        lent.add(1, isToAnyone: isToAnyone)
         file(origin)
         assignFreeSlots()
     }
 
     /// Ends a `lend`.
-    mutating func reclaim(_ origin: Record) {
-        origin.lent -= 1
-        lentCount -= 1
+    mutating func reclaim(_ origin: Record, fromAnyone isToAnyone: Bool) {
+        origin.lent.add(-1, isToAnyone: isToAnyone)
+        lent.add(-1, isToAnyone: isToAnyone)
         file(origin)
     }
 
     /// The origin whose first waiter has waited longest of those that may have one more connection now.
     var next: Record? {
         guard let first = ready.first, let ticket = first.filed else { return nil }
-        return openCount - (ticket < 0 ? lentCount : 0) < limits.total ? first : nil
+        return hasRoomInTotal(isUrgent: ticket < 0) ? first : nil
     }
 
-    /// Whether an urgent request may have a place that is lent.
-    func hasLentRoom(in origin: Record) -> Bool {
-        origin.open - origin.lent < limits.perOrigin && openCount - lentCount < limits.total
+    /// Whether a request may have one more connection, with the places that are lent.
+    func hasLentRoom(in origin: Record, isUrgent: Bool) -> Bool {
+        hasRoom(in: origin, isUrgent: isUrgent) && hasRoomInTotal(isUrgent: isUrgent)
     }
 
-    /// Whether urgent requests have made the open connections more than the limits allow.
+    private func hasRoom(in origin: Record, isUrgent: Bool) -> Bool {
+        let limit = limits.perOrigin
+        return origin.open - origin.lent.extra(besides: origin.open, limit: limit, isUrgent: isUrgent) < limit
+    }
+
+    private func hasRoomInTotal(isUrgent: Bool) -> Bool {
+        openCount - lent.extra(besides: openCount, limit: limits.total, isUrgent: isUrgent) < limits.total
+    }
+
+    /// Whether the places that are lent have made the open connections more than the limits allow.
     func exceedsLimits(_ origin: Record) -> Bool {
         origin.open > limits.perOrigin || openCount > limits.total
     }
@@ -50,7 +81,7 @@ extension Pool {
     /// connections may have changed.
     mutating func file(_ origin: Record) {
         let ticket = origin.waiting.first.flatMap {
-            origin.open - ($0.ticket < 0 ? origin.lent : 0) < limits.perOrigin ? $0.ticket : nil
+            hasRoom(in: origin, isUrgent: $0.ticket < 0) ? $0.ticket : nil
         }
         guard ticket != origin.filed else { return }
         if let filed = origin.filed { ready.remove(at: readyIndex(of: filed)) }

@@ -20,8 +20,8 @@ internal import DirectIO
 ///
 /// After each call:
 /// - `Record.open` counts the idle, leased and dialling connections of the origin, and is at most
-///   `limits.perOrigin`; `openCount` is their sum, and at most `limits.total`. Urgent requests may exceed
-///   both by the places that are lent (`Record.lent`, `lentCount`). Such a connection is not kept.
+///   `limits.perOrigin`; `openCount` is their sum, and at most `limits.total`. Requests may exceed both by
+///   the places that are lent (`LentPlaces`). Such a connection is not kept.
 /// - No request waits that a free slot could serve.
 /// - `ready` holds exactly the origins whose first waiter is held up by the limit on the total alone.
 ///
@@ -46,8 +46,8 @@ struct Pool<Member: PoolMember> {
         var members: [Member] = []
         /// The number of idle, leased and dialling connections.
         package var open = 0
-        /// The number of leased connections whose places are lent to urgent requests.
-        var lent = 0
+        /// The leased connections whose places are lent.
+        var lent = LentPlaces()
         /// The requests that wait, in order.
         package var waiting = WaitingLine()
         /// The connections that are being made ahead of any request.
@@ -115,7 +115,7 @@ struct Pool<Member: PoolMember> {
     /// The open connections of all origins.
     var openCount = 0
     /// The places of all origins that are lent.
-    var lentCount = 0
+    var lent = LentPlaces()
     var idleCount = 0
     /// The sum of the idle connections' excess.
     var idleExcess = 0
@@ -182,7 +182,7 @@ struct Pool<Member: PoolMember> {
     ///
     /// Connections that `kept` does not admit are passed over, idle ones now and returned ones later.
     ///
-    /// - Parameter isUrgent: Whether the places that are lent count as free.
+    /// - Parameter isUrgent: Whether all places that are lent count as free.
     mutating func checkOut(
         _ key: PoolKey,
         route: Route,
@@ -195,7 +195,7 @@ struct Pool<Member: PoolMember> {
         if let member = takeIdle(origin, route: route, kept: kept, now: now) { return .reuse(member, origin) }
         // Connections that were just closed for their age or address have made room for earlier waiters.
         assignFreeSlots()
-        guard makeRoom(in: origin) || isUrgent && hasLentRoom(in: origin) else {
+        guard makeRoom(in: origin) || hasLentRoom(in: origin, isUrgent: isUrgent) else {
             return wait(origin, route: route, kept: kept, isUrgent: isUrgent)
         }
         open(origin)

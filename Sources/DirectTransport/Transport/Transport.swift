@@ -161,7 +161,7 @@ extension Transport {
                 pool.conclude(connection, lease: lease, at: record.response)
                 return (head, .complete(buffered.content, buffered.trailers ?? HTTPHeaders()), record)
             }
-            return begin(buffered, of: head, to: request, on: leased, after: upload, record)
+            return try await begin(buffered, of: head, to: request, on: leased, after: upload, record)
         } catch {
             upload?.cancel()
             throw error
@@ -178,27 +178,34 @@ extension Transport {
         on leased: LeasedConnection,
         after upload: Upload?,
         _ record: ExchangeRecord
-    ) -> IncomingResponse {
+    ) async throws(TransportError) -> IncomingResponse {
         var record = record
         let exchange = Exchange(leased.connection, within: request.limits.call)
         var reading = BodyReading(exchange, upload, request.limits.observer)
         reading.note(buffered)
         reading.end = record.bodyEnd
         if upload != nil { reading.head = head }
-        let first = buffered.content
+        var first = buffered.content
         if let options = request.message.options {
             reading.onProgress = options.options.onDownload
             reading.rate = options.options.receivingRate
             reading.report(first.count)
             reading.rate?.count(first.count, at: loop.now)
         }
-        guard reading.isAtEnd, reading.isRequestOver else {
+        var time = record.response
+        if !reading.isAtEnd || !reading.isRequestOver {
             let end = record.bodyEnd ?? BodyEnd()
-            end.hold(ConnectionPool.Place(pool: pool, lease: leased.lease))
             (record.bodyEnd, reading.end) = (end, end)
-            return (head, .arriving(reading, first: first, leased.lease), record)
+            // The usual refusal holds no connection while the program is asked about it.
+            if head.status.asksProgram { first += try await reading.readAhead() }
+            guard reading.isAtEnd, reading.isRequestOver else {
+                let isForAnyone = head.status.asksProgram
+                end.hold(ConnectionPool.Place(pool: pool, lease: leased.lease, isForAnyone: isForAnyone))
+                return (head, .arriving(reading, first: first, leased.lease), record)
+            }
+            time = loop.now
         }
-        pool.conclude(reading, lease: leased.lease, at: record.response)
+        pool.conclude(reading, lease: leased.lease, at: time)
         return (head, .complete(first, reading.trailers), record)
     }
 

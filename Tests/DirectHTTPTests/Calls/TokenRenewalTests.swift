@@ -157,6 +157,7 @@ struct TokenRenewalTests {
         }
         let place = Locked<HTTPClient?>(nil)
         let client = HTTPClient.untimed {
+            $0.loop = time.loop
             $0.maximumConnectionsPerOrigin = 1
             $0.interceptors = [
                 { request, forward in
@@ -172,8 +173,15 @@ struct TokenRenewalTests {
             ]
         }
         place.withLock { $0 = client }
-        #expect(try await client.get(server.http("/")).text == "in")
+        async let text = client.get(server.http("/")).text
+        try await endReadingAhead()
+        #expect(try await text == "in")
         place.withLock { $0 = nil }
+    }
+
+    /// Waits until a refused response whose body is late is waited for, and lets that time pass.
+    private func endReadingAhead() async throws {
+        try await time.pass(.milliseconds(100))
     }
 
     @Test(
@@ -193,6 +201,7 @@ struct TokenRenewalTests {
         let place = Locked<HTTPClient?>(nil)
         let most = Locked(0)
         let client = HTTPClient.untimed {
+            $0.loop = time.loop
             $0.maximumConnectionsPerOrigin = 1
             $0.authenticators[origin] = AskingAuthenticator {
                 // The fields of this request keep the authenticator away from it.
@@ -204,7 +213,9 @@ struct TokenRenewalTests {
             }
         }
         place.withLock { $0 = client }
-        let first = try await client.send(Request(.get, server.http("/")))
+        async let held = client.send(Request(.get, server.http("/")))
+        try await endReadingAhead()
+        let first = try await held
         let second = Task { try await client.send(Request(.get, server.http("/"))).status }
         while client.connections.allSatisfy({ $0.waiting == 0 }) { await Task.yield() }
         #expect(client.connections.map(\.connections.count) == [1])
@@ -214,6 +225,55 @@ struct TokenRenewalTests {
         // The connection of the nonce is closed by then, or about to be.
         #expect(most.withLock { $0 } <= 2)
         place.withLock { $0 = nil }
+    }
+
+    @Test(
+        "A token that the program began to fetch behind a call has a place when the call is refused",
+        arguments: [false, true]
+    )
+    func begunBefore(isLate: Bool) async throws {
+        let (queued, asked) = (DiskGate(), DiskGate())
+        defer {
+            queued.open()
+            asked.open()
+        }
+        let server = try FixtureServer.start { request in
+            if request.target == "/token" {
+                asked.open()
+                return .text("good")
+            }
+            guard request.headers["authorization"] == "Bearer good" else {
+                queued.wait()
+                return .written(status: 401, ["WWW-Authenticate": "Bearer"]) { writer in
+                    try writer.write([0])
+                    if isLate { asked.wait() }
+                    try writer.write([1])
+                }
+            }
+            return .text("in")
+        }
+        let origin = try HTTPURL(server.http()).origin
+        let fetch = Locked<Task<String, any Error>?>(nil)
+        let client = HTTPClient.untimed {
+            $0.loop = time.loop
+            $0.maximumConnectionsPerOrigin = 1
+            $0.maximumConnections = 1
+            $0.authenticators[origin] = AnsweringAuthenticator {
+                "Bearer \(try await fetch.withLock { $0 }?.value ?? "")"
+            }
+        }
+        async let call = client.get(server.http("/")).text
+        while client.connections.allSatisfy({ $0.connections.isEmpty }) { await Task.yield() }
+        fetch.withLock { task in
+            task = Task {
+                // The fields of this request keep the authenticator away from it.
+                try await client.get(server.http("/token"), headers: ["Authorization": "none"]).text ?? ""
+            }
+        }
+        while client.connections.allSatisfy({ $0.waiting == 0 }) { await Task.yield() }
+        queued.open()
+        if isLate { try await endReadingAhead() }
+        #expect(try await call == "in")
     }
 
     @Test("A fetch that hangs, and that nobody waits for any more, is given up after ten seconds")
@@ -354,6 +414,19 @@ struct TokenRenewalTests {
         dump(token, to: &text)
         #expect(!text.contains("hush"))
     }
+}
+
+/// Has an answer for a refusal alone.
+private struct AnsweringAuthenticator: Authenticator {
+    let answer: @Sendable () async throws -> String
+
+    func authorization(for request: AuthenticationRequest) async throws -> String? { nil }
+
+    func authorization(
+        for request: AuthenticationRequest,
+        answering challenges: [Challenge],
+        after refused: String?
+    ) async throws -> String? { try await answer() }
 }
 
 /// Has no answer, and asks first.

@@ -30,13 +30,14 @@ struct PoolWalk<Random: RandomNumberGenerator> {
         var idle: [FakeMember] = []
         var leased: [FakeMember] = []
         var dialling = 0
-        /// How many of the leased ones have lent their places.
-        var lent = 0
+        /// The leased ones that have lent their places, and whether to anyone.
+        var loans: [Bool] = []
         /// The urgent requests come first.
         var waiting: [(ticket: Int, isUrgent: Bool)] = []
         var origin: FakePool.Record?
 
         var open: Int { idle.count + leased.count + dialling }
+        var isLentToAnyone: Bool { loans.count { $0 } == open }
     }
 
     private static var perOrigin: Int { 3 }
@@ -95,7 +96,7 @@ struct PoolWalk<Random: RandomNumberGenerator> {
         sweep()
         compare()
         expect(!pool.hasIdle, "idle connections are left")
-        expect(pool.openCount == 0 && pool.lentCount == 0, "places are left")
+        expect(pool.openCount == 0 && pool.lent.count == 0 && pool.lent.toAnyone == 0, "places are left")
         for key in keys {
             weak let origin = books[key]?.origin
             books[key] = nil
@@ -114,32 +115,40 @@ struct PoolWalk<Random: RandomNumberGenerator> {
 
     private var instant: Instant { Instant(nanoseconds: now) }
     private var open: Int { books.values.reduce(0) { $0 + $1.open } }
-    private var lent: Int { books.values.reduce(0) { $0 + $1.lent } }
+    private var lent: Int { books.values.reduce(0) { $0 + $1.loans.count } }
 
     /// Whether one more connection may be open for a request.
     private func hasRoom(_ own: Books, isUrgent: Bool) -> Bool {
-        own.open - (isUrgent ? own.lent : 0) < Self.perOrigin && hasRoom(isUrgent: isUrgent)
+        let areAllLent = books.values.allSatisfy(\.isLentToAnyone)
+        let most = Self.most(Self.perOrigin, own.loans.count, own.isLentToAnyone, isUrgent: isUrgent)
+        return own.open < most && open < Self.most(Self.total, lent, areAllLent, isUrgent: isUrgent)
     }
 
-    private func hasRoom(isUrgent: Bool) -> Bool { open - (isUrgent ? lent : 0) < Self.total }
+    /// How many connections may be open beside so many places that are lent.
+    private static func most(_ limit: Int, _ lent: Int, _ areAllLent: Bool, isUrgent: Bool) -> Int {
+        if isUrgent { return lent > 0 ? limit + lent + 1 : limit }
+        return areAllLent ? 2 * limit : limit
+    }
 
     private mutating func lend(_ key: PoolKey) {
-        guard let own = books[key], let origin = own.origin, own.lent < own.leased.count else { return }
-        books[key]?.lent += 1
-        pool.lend(origin)
+        guard let own = books[key], let origin = own.origin,
+            own.loans.count < own.leased.count
+        else { return }
+        let isToAnyone = Int.random(in: 0..<4, using: &random) > 0
+        books[key]?.loans.append(isToAnyone)
+        pool.lend(origin, toAnyone: isToAnyone)
         honour(pool.takeActions().grants)
     }
 
     private mutating func reclaim(_ key: PoolKey) {
-        guard let own = books[key], let origin = own.origin, own.lent > 0 else { return }
-        books[key]?.lent -= 1
-        pool.reclaim(origin)
+        guard let origin = books[key]?.origin, let loan = books[key]?.loans.popLast() else { return }
+        pool.reclaim(origin, fromAnyone: loan)
         honour(pool.takeActions().grants)
     }
 
     /// A place is taken back before its lease ends.
     private mutating func reclaimLast(_ key: PoolKey) {
-        if let own = books[key], own.lent == own.leased.count { reclaim(key) }
+        if let own = books[key], own.loans.count == own.leased.count { reclaim(key) }
     }
 
     private mutating func checkOut(_ key: PoolKey, _ route: Route, isUrgent: Bool) {
@@ -169,7 +178,7 @@ struct PoolWalk<Random: RandomNumberGenerator> {
             let isFull = own.open >= Self.perOrigin && own.idle.isEmpty
             let areAllFull = open >= Self.total && books.values.allSatisfy(\.idle.isEmpty)
             expect(isFull || areAllFull, "waits without need")
-            expect(!isUrgent || !hasRoom(own, isUrgent: true), "waits although a place is lent")
+            expect(!hasRoom(own, isUrgent: isUrgent), "waits although a place is lent")
             let place = isUrgent ? own.waiting.firstIndex { !$0.isUrgent } : nil
             own.waiting.insert((ticket, isUrgent), at: place ?? own.waiting.endIndex)
             own.origin = origin

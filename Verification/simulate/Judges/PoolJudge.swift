@@ -28,7 +28,7 @@ struct PoolJudge {
         guard let host = connection.place?.host, !canBeUnfit(at: host), plan.client.connections == nil,
             !world.kernel.isClientReleased, plan.keeping == nil,
             !(plan.client.retries && plan.client.perOrigin != nil),
-            !plan.client.isReleasedEarly, plan.network.descriptors == nil,
+            !plan.client.isReleasedEarly, plan.network.descriptors == nil, !plan.asksProgram,
             plan.calls.allSatisfy({ $0.follows || $0 == plan.calls.first }),
             // A head that is sent in parts may be given up as too slow.
             plan.client.slowestBytes == nil || plan.network.shortSends == 0,

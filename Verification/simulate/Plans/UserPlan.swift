@@ -11,6 +11,12 @@ extension Plan {
     /// Whether there are clients of several users.
     var hasUsers: Bool { calls.contains { $0.user != nil } }
 
+    /// Whether a response may wait for code of the program: other requests may have its place meanwhile.
+    var asksProgram: Bool {
+        client.rebuildsRedirects || hosts.contains { $0.digest != nil }
+            || calls.contains { $0.logsIn == true }
+    }
+
     /// Users share the cache of the world, and ask for the same, beside the client that it has.
     mutating func haveUsers() {
         // A generator of its own leaves all other worlds as they are.

@@ -282,7 +282,7 @@ final class OriginServer: @unchecked Sendable {
         world.served[ownHost].removeAll { !$0.isOpenForClient }
         guard let limit = plan.client.perOrigin, world.sequence(ofHost: host) == nil else { return }
         kernel.count("judge: connections of an origin")
-        if world.served[ownHost].count > limit {
+        if world.served[ownHost].count > (plan.asksProgram ? 2 * limit : limit) {
             world.fault("limit", "\(world.served[ownHost].count) connections to \(Material.name(ownHost))")
         }
     }

@@ -2,6 +2,7 @@ import DirectCore
 import DirectHTTP
 import DirectHTTPFoundation
 import DirectTestCommands
+import DirectTestTime
 import Foundation
 import TLSFixtures
 import Testing
@@ -88,6 +89,40 @@ struct CompletionTests {
             }
         }
         #expect(statuses.withLock { $0 } == Array(repeating: 200, count: count))
+    }
+
+    @Test("A call that an interceptor makes and waits for has a place while the interceptor holds a response")
+    func calledByInterceptor() async throws {
+        let asked = DiskGate()
+        defer { asked.open() }
+        let server = try FixtureServer.start { request in
+            if request.target == "/token" {
+                asked.open()
+                return .text("good")
+            }
+            return .written(status: 200, [:]) { writer in
+                try writer.write([0])
+                asked.wait()
+            }
+        }
+        let own = Locked<HTTPClient?>(nil)
+        let token = try #require(URL(string: "http://\(server.authority)/token"))
+        let client = HTTPClient.untimed {
+            $0.maximumConnectionsPerOrigin = 1
+            $0.interceptors = [
+                { request, forward in
+                    let response = try await forward(request)
+                    if try request.url.path == "/token" { return response }
+                    await withCheckedContinuation { done in
+                        _ = own.withLock { $0 }?.data(from: token) { _, _, _ in done.resume() }
+                    }
+                    return response
+                }
+            ]
+        }
+        own.withLock { $0 = client }
+        #expect(try await client.get("http://\(server.authority)/").body == [0])
+        own.withLock { $0 = nil }
     }
 
     /// Blocks the thread until a call with a handler has ended.

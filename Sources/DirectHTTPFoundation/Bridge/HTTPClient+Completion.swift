@@ -103,7 +103,8 @@ extension HTTPClient {
         call: @escaping @Sendable () async throws -> Value
     ) -> CallHandle {
         CallHandle(
-            task: Task.detached(executorPreference: threads) { [threads] in
+            // Not detached: what code of the program sends while it is asked is known by a task-local value.
+            task: Task(executorPreference: threads) { [threads] in
                 let result: Result<Value, any Error>
                 do { result = .success(try await call()) } catch { result = .failure(error) }
                 guard let queue else { return threads.submit { handler(result) } }

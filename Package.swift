@@ -388,10 +388,37 @@ package.targets += [
 ]
 #endif
 
-// `scripts/test --part` names targets here: the package is these and what they need. SwiftPM compiles all test targets of a
-// package for any test, so a part is tested in a fraction of the time. Without the variable the package is whole.
+// The scripts name targets here: the package is these and what they need. SwiftPM compiles all test targets of a
+// package for any test, so a part is tested in a fraction of the time, and the programs of Verification are
+// compiled by what runs them. Without the variable the package is whole.
 if let parts = Context.environment["DIRECT_HTTP_PARTS"] {
+    // As a package of its own, which is how `scripts/demo` builds it, Examples compiles the libraries again.
+    package.targets += ["tour", "webhook-sender", "mirror", "event-follower", "unix-client"].map {
+        example($0)
+    }
+    package.targets.append(example("feed-reader", "DirectResolvers"))
+    package.targets += ["async-session", "bridge", "delegate-session", "request-adapter"].map {
+        example($0, "DirectHTTPFoundation", "Stage")
+    }
+    package.targets.append(
+        .target(
+            name: "Stage",
+            dependencies: ["DirectHTTPFoundation", "TLSFixtures"],
+            path: "Examples/Sources/Stage",
+            packageAccess: false
+        )
+    )
     package.keep(onlyWhatIsNeededBy: parts.split(separator: ",").map(String.init))
+}
+
+/// An example sees what any other program would.
+func example(_ name: String, _ more: Target.Dependency...) -> Target {
+    .executableTarget(
+        name: name,
+        dependencies: ["DirectHTTP", "TLSFixtures"] + more,
+        path: "Examples/Sources/\(name)",
+        packageAccess: false
+    )
 }
 
 extension Package {

@@ -279,12 +279,13 @@ build_package() {
     rm -f "$1/.build/debug.yaml" "$1/.build/release.yaml"
     swift build --package-path "$@"
 }
-# Builds a program of the examples, and prints its path.
-build_example() {
-    rm -f .build/examples/debug.yaml
-    swift build --package-path Examples --scratch-path .build/examples --product "$1"
+# What `check` and `test` build: all tests with what they need, and the examples. Package.swift reads it. The programs of
+# Verification and the benchmark of dialling are left to the scripts that run them.
+build_only_what_is_tested() {
+    [ -z "${DIRECT_HTTP_PARTS:-}" ] || return 0
+    DIRECT_HTTP_PARTS=$({ sed -n 's/.*name: "\([A-Za-z0-9]*Tests\)".*/\1/p' Package.swift && ls Examples/Sources; } | paste -sd, -)
+    export DIRECT_HTTP_PARTS
 }
-example_program() { echo "$(swift build --package-path Examples --scratch-path .build/examples --show-bin-path)/$1"; }
 
 # `built release|checked PRODUCT` builds a program with the traits whose libraries are installed, so that all scripts share one
 # build of each kind, and prints its path. What the compiler says is shown only if that fails.

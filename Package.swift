@@ -98,6 +98,7 @@ let package = Package(
                 .linkedFramework("Security", .when(platforms: [.macOS, .iOS, .tvOS, .visionOS])),
             ]
         ),
+        .target(name: "DirectLookup", dependencies: ["DirectCore", "DirectIO"], swiftSettings: memorySafe),
         .target(name: "DirectHTTP1", swiftSettings: memorySafe),
         .target(
             name: "DirectCoding",
@@ -117,8 +118,8 @@ let package = Package(
         .target(
             name: "DirectHTTP",
             dependencies: [
-                "DirectCore", "DirectIO", "DirectTLS", "DirectHTTP1", "DirectTransport", "DirectCoding",
-                "DirectJSON",
+                "DirectCore", "DirectIO", "DirectLookup", "DirectTLS", "DirectHTTP1", "DirectTransport",
+                "DirectCoding", "DirectJSON",
             ],
             swiftSettings: memorySafe
         ),

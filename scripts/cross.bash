@@ -6,7 +6,7 @@
 # and build_swift_library, which calls build_interface for each module of Swift's.
 
 # In the order of their dependencies.
-libraries="DirectCore DirectIO DirectTLS DirectHTTP1 DirectCoding DirectJSON DirectTransport DirectHTTP DirectHTTPRecords DirectHTTPExtras DirectHTTPHosts"
+libraries="DirectCore DirectIO DirectLookup DirectTLS DirectHTTP1 DirectCoding DirectJSON DirectTransport DirectHTTP DirectHTTPRecords DirectHTTPExtras DirectHTTPHosts"
 libraries+=" DirectResolvers"
 program="TLSFixtures CommandKit SNIProbe sni-probe"
 modules="$libraries $program tls-fixtures"

@@ -4,5 +4,6 @@
 @_exported public import DirectCore
 @_exported public import DirectHTTP1
 @_exported public import DirectIO
+@_exported public import DirectLookup
 @_exported public import DirectTLS
 @_exported public import DirectTransport

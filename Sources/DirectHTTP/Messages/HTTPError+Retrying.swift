@@ -61,7 +61,7 @@ extension ResolverError.Reason {
     fileprivate var isTransient: Bool {
         switch self {
         case .timedOut, .malformed, .refused, .other: true
-        case .request(let error): error.isWorthRetrying
+        case .request(let error): (error as? HTTPError)?.isWorthRetrying ?? false
         case .lookup(let error): !error.saysNone
         case .noSuchName, .noAddresses, .notListed, .address: false
         }

@@ -313,7 +313,7 @@ final class ServiceClient: Sendable {
         var response: BufferedResponse
         do {
             response = try await fetch(question, from: server, limit: limit, within: context)
-        } catch ResolverError.Reason.request(let error) where error.showsDeadConnection {
+        } catch ResolverError.Reason.request(let error as HTTPError) where error.showsDeadConnection {
             question = try make()
             response = try await fetch(question, from: server, limit: limit, within: context)
         }
@@ -420,7 +420,7 @@ extension ResolverError.Reason {
     var isTimeout: Bool {
         switch self {
         case .timedOut: true
-        case .request(let error): if case .timedOut = error.reason { true } else { false }
+        case .request(let error as HTTPError): if case .timedOut = error.reason { true } else { false }
         default: false
         }
     }

@@ -1,6 +1,5 @@
 public import DirectCore
 public import DirectIO
-internal import DirectTransport
 
 /// Resolves names to addresses: a service, a table, or a combination of other resolvers.
 ///
@@ -121,17 +120,8 @@ private let manyAtATime = 16
 public enum DialOutcome: Sendable {
     /// The connection was established after this time, including the TLS handshake if there was one.
     case connected(after: Duration)
-    /// No connection was established: the phase that failed, and the reason.
-    case failed(HTTPError.Phase, HTTPError.Reason)
-}
-
-extension DialOutcome {
-    init(_ report: DialReport) {
-        switch report {
-        case .connected(let time): self = .connected(after: time)
-        case .failed(let phase, let reason): self = .failed(HTTPError.Phase(phase), HTTPError.Reason(reason))
-        }
-    }
+    /// No connection was established, because of this error: an `HTTPError` if a client has dialled.
+    case failed(any Error)
 }
 
 /// A resolver's answer: the endpoints to connect to for a name.
@@ -204,7 +194,7 @@ public struct ResolveContext: Sendable {
     public let scheme: HTTPURL.Scheme
     /// Whether the name ends with a dot in the URL. The system's resolver then appends none of the domains of
     /// its search list.
-    public internal(set) var isComplete = false
+    public package(set) var isComplete = false
     /// The moment at which the caller stops waiting. It may be a later one by and by.
     package var deadline: Instant {
         get { limit.map { $0.end.atMost(callersEnd) } ?? callersEnd }

@@ -1,4 +1,4 @@
-internal import DirectCore
+package import DirectCore
 package import DirectIO
 
 extension Resolver {

@@ -1,4 +1,4 @@
-internal import DirectCore
+package import DirectCore
 
 /// Values by name, made for very many entries.
 ///
@@ -96,13 +96,13 @@ extension NameTable: Hashable where Value: Hashable {
 
 /// Names and addresses as keys, and the names above a name.
 extension NameTable {
-    subscript(host: HTTPHost) -> Value? {
+    package subscript(host: HTTPHost) -> Value? {
         get { host.withKey { value($0, tag: $1) } }
         set { host.withKey { set(newValue, name: $0, tag: $1) } }
     }
 
     /// Calls `body` with the values of the host and of the names above it, the longest name first.
-    func visit(atOrAbove host: HTTPHost, _ body: (Value) -> Void) {
+    package func visit(atOrAbove host: HTTPHost, _ body: (Value) -> Void) {
         guard count > 0 else { return }
         if let value = self[host] { body(value) }
         guard let name = host.name?.bytes[...] else { return }

@@ -61,10 +61,10 @@ public struct StaticMap: Hashable, Sendable {
     }
 
     /// Whether the map has configurations for Encrypted Client Hello.
-    var hasECHConfigs: Bool { !echConfigs.isEmpty }
+    package var hasECHConfigs: Bool { !echConfigs.isEmpty }
 
     /// Returns the configurations for a host; `nil` if there are none.
-    func echConfig(for host: HTTPHost) -> ECHConfigList? {
+    package func echConfig(for host: HTTPHost) -> ECHConfigList? {
         echConfigs.isEmpty ? nil : host.name.flatMap { echConfigs[$0] }
     }
 

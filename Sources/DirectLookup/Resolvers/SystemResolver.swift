@@ -1,5 +1,5 @@
-internal import DirectCore
-internal import DirectIO
+public import DirectCore
+package import DirectIO
 
 /// The system's resolver (`getaddrinfo`): it uses the sources that this machine is configured for, asks for
 /// both address families, and sorts by RFC 6724.
@@ -19,7 +19,7 @@ public struct SystemResolver: Resolver, PublishingResolver {
         self.init(.shared)
     }
 
-    init(_ lookups: SystemLookups) {
+    package init(_ lookups: SystemLookups) {
         self.lookups = lookups
     }
 

@@ -1,4 +1,4 @@
-internal import DirectCore
+public import DirectCore
 
 /// The hosts that an entry of a ``StaticMap``, or a similar rule, applies to.
 public enum HostPattern: Hashable, Sendable {

@@ -1,4 +1,4 @@
-internal import DirectCore
+package import DirectCore
 internal import DirectIO
 
 /// A resolver that publishes what it knows: one family of addresses, then the other, then the HTTPS records.

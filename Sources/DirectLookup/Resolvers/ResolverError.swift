@@ -18,8 +18,9 @@ public struct ResolverError: Error, Sendable {
         case malformed(String)
         /// The server says that it cannot or will not answer. The text is the server's.
         case refused(String)
-        /// The server could not be reached, or its answer could not be read.
-        indirect case request(HTTPError)
+        /// The server could not be reached, or its answer could not be read: an `HTTPError`, if a client has
+        /// asked it.
+        case request(any Error)
         /// The system's resolver failed.
         case lookup(LookupError)
         /// The resolver returned an invalid address.
@@ -88,24 +89,6 @@ extension ResolverError.Reason: CustomStringConvertible {
     }
 }
 
-extension ResolverError.Reason {
-    /// Whether the failure is this side's: a full queue, no free descriptor, a refusal by vetting. Such a
-    /// failure says nothing about a server or a resolver, so no other one is asked instead.
-    package var isOurs: Bool {
-        switch self {
-        case .request(let error):
-            switch error.reason {
-            case .refused: true
-            case .system(let error): error.isDescriptorShortage
-            default: error.phase == .queue
-            }
-        case .other(let error as SystemError): error.isDescriptorShortage
-        case .lookup(let error): error.isDescriptorShortage
-        default: false
-        }
-    }
-}
-
 extension ResolverError.Reason: CustomReflectable {
     /// An empty mirror: an error of other code may contain anything, even secrets. The description says the
     /// rest.
@@ -114,7 +97,7 @@ extension ResolverError.Reason: CustomReflectable {
 
 extension ResolverError {
     /// This error and those before it, each by itself, in the order in which they happened.
-    var each: [ResolverError] {
+    package var each: [ResolverError] {
         var own = self
         own.earlier = []
         return earlier.flatMap(\.each) + [own]
@@ -122,14 +105,4 @@ extension ResolverError {
 
     /// Whether the resolver is a table without the name, which is no failure.
     package var isNotListed: Bool { if case .notListed = reason { true } else { false } }
-}
-
-extension HTTPError {
-    /// The same error without its URL and the requests before it: they show the URLs that were asked.
-    package var withoutURLs: HTTPError {
-        var error = self
-        error.history = []
-        (error.method, error.url) = (nil, nil)
-        return error
-    }
 }

@@ -9,6 +9,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 
 /* Flags of open(2) that the headers declare only with _GNU_SOURCE, which Swift does not set: O_PATH and O_TMPFILE. */
 static const int direct_open_path = 010000000;
@@ -17,6 +18,12 @@ static const int direct_open_unnamed = 020000000 | O_DIRECTORY;
 /* Wraps prctl, which is variadic. The kernel uses at most 15 characters of the name. */
 static inline void direct_name_this_thread(const char *name) {
     prctl(PR_SET_NAME, name, 0, 0, 0);
+}
+
+/* accept4, which the header declares only with _GNU_SOURCE: one call for what accept and two of fcntl do. */
+static inline int direct_accept(int listener) {
+    extern int accept4(int, struct sockaddr *, socklen_t *, int);
+    return accept4(listener, (struct sockaddr *)0, (socklen_t *)0, SOCK_NONBLOCK | SOCK_CLOEXEC);
 }
 
 /* Returns free pages to the system. Only glibc keeps free pages in the middle of its heap, and only glibc has

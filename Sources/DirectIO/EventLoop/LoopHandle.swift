@@ -31,6 +31,9 @@ package class LoopHandle: @unchecked Sendable {
     /// Whether another thread or task ends its waits, and not a socket or the time. Set before it is
     /// registered.
     final var isForThread = true
+    /// The handle whose waits for any event (``waitForAny(until:)``) this one's events end as well; `nil` for
+    /// none. Set by a task on the loop, before it waits.
+    package final var partner: LoopHandle?
     /// The handle's slot in the loop's registry; `nil` if it is in none. Guarded by the registry's lock.
     final var slot: Int?
 
@@ -80,6 +83,12 @@ package class LoopHandle: @unchecked Sendable {
         }
     }
 
+    /// Waits until anything happens on this handle, or on one whose ``partner`` it is: for a task that owns
+    /// both directions of one or two sockets, and tries all of them again after each wait.
+    package final func waitForAny(until deadline: Instant) async -> WaitPoint.Wake {
+        await wait(crosswiseAt: writersInput, until: deadline)
+    }
+
     /// Waits at a point for the opposite direction.
     ///
     /// Both points are ready at first, so that the first wait returns immediately. Events before `isCrossed`
@@ -109,6 +118,7 @@ package class LoopHandle: @unchecked Sendable {
         if event.mayStopShort { stopsShort.store(true, ordering: .releasing) }
         if event.canRead { input.signal() }
         if event.canWrite { output.signal() }
+        partner?.writersInput.signal()
         guard isCrossed.load(ordering: .sequentiallyConsistent) else { return }
         writersInput.signal()
         readersOutput.signal()

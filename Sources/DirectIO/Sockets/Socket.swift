@@ -38,6 +38,18 @@ package final class Socket: SystemSocket, @unchecked Sendable {
         if family != AF_UNIX { SocketOptions.set(descriptor, level: Int32(IPPROTO_TCP), option: TCP_NODELAY) }
     }
 
+    /// Takes over a connection that was accepted.
+    init(accepted descriptor: Int32, on loop: EventLoop) throws(SystemError) {
+        super.init(descriptor: descriptor, on: loop)
+        #if canImport(Darwin)
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
+        SocketOptions.set(descriptor, level: SOL_SOCKET, option: SO_NOSIGPIPE)
+        #endif
+        SocketOptions.set(descriptor, level: Int32(IPPROTO_TCP), option: TCP_NODELAY)
+        try loop.add(self, descriptor: descriptor)
+    }
+
     /// An error that occurred before the connection attempt started.
     package enum StartFailure: Error {
         /// The address has a zone that this machine does not have.

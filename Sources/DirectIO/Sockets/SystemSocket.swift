@@ -33,6 +33,12 @@ package class SystemSocket: LoopHandle, @unchecked Sendable {
         super.init(loop: loop, mayStopShort: mayStopShort)
     }
 
+    /// Takes over a connected socket of the system, which is non-blocking and closed in new programs.
+    init(descriptor: Int32, on loop: EventLoop) {
+        self.descriptor = descriptor
+        super.init(loop: loop)
+    }
+
     deinit {
         // Has an effect only if the socket was never added to the loop.
         release()

@@ -1,0 +1,78 @@
+import DirectCore
+import DirectIO
+import DirectTestCommands
+import DirectTestPeers
+import Testing
+
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
+
+@Suite("Listening sockets", .idleLimit)
+struct ListeningSocketTests {
+    private let loop = EventLoop.shared
+
+    @Test(
+        "A listening socket accepts each connection once, and then has none",
+        arguments: ["127.0.0.1", "::1"]
+    )
+    func accept(_ address: String) async throws {
+        let listener = try ListeningSocket(at: Endpoint(address), on: loop)
+        defer { listener.close() }
+        #expect(try listener.accept() == nil)
+        guard address == "127.0.0.1" else { return }
+        let peers = try (0..<3).map { _ in try Peer.connected(to: try #require(listener.localEndpoint)) }
+        var sockets: [Socket] = []
+        while sockets.count < peers.count {
+            while let socket = try listener.accept() { sockets.append(socket) }
+            guard sockets.count < peers.count else { break }
+            #expect(await listener.input.wait(until: .never, on: loop) == .ready)
+        }
+        #expect(try listener.accept() == nil)
+        for socket in sockets { socket.close() }
+        for peer in peers { #expect(try peer.receive() == []) }
+    }
+
+    @Test("A port that is taken is an error of bind")
+    func taken() throws {
+        let other = try Listener()
+        let endpoint = Endpoint(other.address, port: other.port)
+        do throws(Socket.StartFailure) {
+            _ = try ListeningSocket(at: endpoint, on: loop)
+            Issue.record("the port was free")
+        } catch {
+            guard case .system(let error) = error else { return Issue.record("\(error)") }
+            #expect(error == SystemError("bind", code: EADDRINUSE))
+        }
+    }
+
+    @Test("An event of a socket ends its partner's wait for any event, and a reset is seen as one")
+    func partner() async throws {
+        let listener = try ListeningSocket(at: "127.0.0.1", on: loop)
+        defer { listener.close() }
+        let endpoint = try #require(listener.localEndpoint)
+        let (one, other) = (try Peer.connected(to: endpoint), try Peer.connected(to: endpoint))
+        let (near, far) = (try await accepted(listener), try await accepted(listener))
+        far.partner = near
+        // The first wait returns at once: what happened before is not known.
+        #expect(await near.waitForAny(until: .never) == .ready)
+        try other.send("x")
+        #expect(await near.waitForAny(until: .never) == .ready)
+        try one.send("x")
+        #expect(await near.waitForAny(until: .never) == .ready)
+        #expect(await near.waitForAny(until: loop.now.advanced(byNanoseconds: 1)) == .expired)
+        far.partner = nil
+        near.reset()
+        far.close()
+        #expect(throws: SystemError("recv", code: ECONNRESET)) { try one.receive() }
+    }
+
+    private func accepted(_ listener: ListeningSocket) async throws -> Socket {
+        while true {
+            if let socket = try listener.accept() { return socket }
+            _ = await listener.input.wait(until: .never, on: loop)
+        }
+    }
+}

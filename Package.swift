@@ -30,6 +30,7 @@ let package = Package(
         .library(name: "DirectHTTPExtras", targets: ["DirectHTTPExtras"]),
         .library(name: "DirectHTTPHosts", targets: ["DirectHTTPHosts"]),
         .library(name: "DirectHTTPFoundation", targets: ["DirectHTTPFoundation"]),
+        .library(name: "DirectProxy", targets: ["DirectProxy"]),
         .library(name: "TLSFixtures", targets: ["TLSFixtures"]),
         .executable(name: "tls-fixtures", targets: ["tls-fixtures"]),
         .executable(name: "sni-probe", targets: ["sni-probe"]),
@@ -150,6 +151,13 @@ let package = Package(
             dependencies: ["DirectHTTP", "DirectHTTPJSON", "DirectCore", "DirectIO"],
             swiftSettings: commonSettings
         ),
+        .target(
+            name: "DirectProxy",
+            dependencies: [
+                "DirectLookup", "DirectTransport", "DirectCore", "DirectIO", "DirectTLS", "DirectHTTP1",
+            ],
+            swiftSettings: memorySafe
+        ),
         .target(name: "TLSFixtures", dependencies: ["CDirectOpenSSL"], swiftSettings: commonSettings),
         .target(
             name: "CommandKit",
@@ -245,6 +253,15 @@ let package = Package(
             dependencies: [
                 "DirectHTTPExtras", "DirectHTTP", "DirectCore", "DirectIO", "TLSFixtures",
                 "DirectTestCommands", "DirectTestTime",
+            ],
+            swiftSettings: commonSettings
+        ),
+        .testTarget(
+            name: "DirectProxyTests",
+            dependencies: [
+                "DirectProxy", "DirectHTTP", "DirectTransport", "DirectCore", "DirectIO", "DirectHTTP1",
+                "DirectTestCommands", "DirectTestData", "DirectTestPeers", "DirectTestResolvers", "DirectTestTime",
+                "TLSFixtures",
             ],
             swiftSettings: commonSettings
         ),

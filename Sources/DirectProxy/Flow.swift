@@ -1,0 +1,106 @@
+internal import DirectIO
+internal import DirectTransport
+
+/// One direction of a tunnel: bytes of a source on their way to a sink.
+///
+///     state      step                                                 next
+///     open       send what is held; read; send; hold the rest         open, ended (the source's end), failed
+///     ended      send what is held; then pass the end on, once        done
+///     done       nothing                                              -
+///
+/// Nothing is read while bytes are held: a slow sink slows its source down, and a flow never holds more than one
+/// read. An idle flow holds no memory.
+struct Flow {
+    private enum State { case open, ended, done }
+
+    /// What one step has come to.
+    enum Outcome {
+        /// Nothing can be moved until an event of one of the sockets.
+        case waits
+        /// There may be more to move: others' turn first.
+        case hasMore
+        /// The source failed, or was reset.
+        case sourceFailed
+        /// The sink takes no more.
+        case sinkFailed
+    }
+
+    private var state = State.open
+    /// Bytes that were read and found no room.
+    private var held: ArraySlice<UInt8>
+    /// The number of bytes that were sent.
+    private(set) var moved: UInt64 = 0
+
+    /// - Parameter first: Bytes that were read before.
+    init(first: ArraySlice<UInt8> = []) {
+        held = first
+    }
+
+    /// Whether the end of the source has been passed on.
+    var isDone: Bool { state == .done }
+
+    /// Gives the direction up: its sink takes no more.
+    mutating func abandon() {
+        state = .done
+        held = []
+    }
+
+    /// Moves what can be moved now.
+    mutating func step(
+        from source: TunnelEnd,
+        to sink: TunnelEnd,
+        by scratch: UnsafeMutableRawBufferPointer
+    ) -> Outcome {
+        for _ in 0..<Self.roundsPerTurn {
+            guard state != .done else { return .waits }
+            if case .failed = sink.flush() { return .sinkFailed }
+            if !held.isEmpty {
+                guard sendHeld(to: sink) else { return .sinkFailed }
+                guard held.isEmpty else { return .waits }
+            }
+            if state == .ended {
+                sink.finishSending()
+                state = .done
+                return .waits
+            }
+            switch unsafe source.read(into: scratch) {
+            case .moved(let count):
+                guard unsafe send(UnsafeRawBufferPointer(rebasing: scratch[..<count]), to: sink) else {
+                    return .sinkFailed
+                }
+            case .again: continue
+            case .wantsRead, .wantsWrite: return .waits
+            case .ended(clean: true): state = .ended
+            case .ended(clean: false), .failed: return .sourceFailed
+            }
+        }
+        return .hasMore
+    }
+
+    /// Sends bytes, and holds those that find no room. Returns false if the sink takes no more.
+    private mutating func send(_ bytes: UnsafeRawBufferPointer, to sink: TunnelEnd) -> Bool {
+        var sent = 0
+        while sent < bytes.count {
+            switch unsafe sink.write(UnsafeRawBufferPointer(rebasing: bytes[sent...])) {
+            case .moved(let count):
+                sent += count
+                moved += UInt64(count)
+            case .again: continue
+            case .wantsRead, .wantsWrite:
+                unsafe held = Array(bytes[sent...])[...]
+                return true
+            case .ended, .failed: return false
+            }
+        }
+        return true
+    }
+
+    private mutating func sendHeld(to sink: TunnelEnd) -> Bool {
+        let bytes = held
+        held = []
+        return unsafe bytes.withUnsafeBytes { unsafe send($0, to: sink) }
+    }
+
+    /// Enough for a megabyte by a scratch buffer of 64 KiB. Other tunnels of the loop wait meanwhile.
+    private static let roundsPerTurn = 16
+}

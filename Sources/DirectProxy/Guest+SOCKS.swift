@@ -1,0 +1,111 @@
+internal import DirectCore
+internal import DirectIO
+internal import DirectTransport
+
+/// The numbers of SOCKS, version 5 (RFC 1928, RFC 1929).
+enum SOCKSGreeting {
+    static let version: UInt8 = 5
+    static let none: UInt8 = 0
+    static let password: UInt8 = 2
+    static let nothingFits: UInt8 = 0xFF
+    static let connect: UInt8 = 1
+}
+
+/// Programs that speak SOCKS, version 5.
+extension Guest {
+    func serveSOCKS(until deadline: Instant) async throws(Lost) -> (@Sendable () async -> Void)? {
+        guard try await agree(until: deadline) else { return nil }
+        let head = try await take(4, until: deadline)
+        let start = loop.now
+        guard head[0] == SOCKSGreeting.version, head[2] == 0 else { throw Lost() }
+        let target = try await target(ofType: head[3], until: deadline)
+        do throws(Refusal) {
+            guard head[1] == SOCKSGreeting.connect else { throw .notConnect }
+            guard let target else { throw .notAHost }
+            guard core.reserve(.tunnel) else { throw .full(core.limits) }
+            do throws(Refusal) {
+                let far = try await reach(target)
+                do throws(Lost) {
+                    try await send(Self.reply(0), until: moment(after: core.limits.head))
+                } catch {
+                    far.end.reset()
+                    throw Refusal.gone
+                }
+                return tunnel(far, report(.socks, target, far, since: start), since: start)
+            } catch {
+                core.release(.tunnel)
+                throw error
+            }
+        } catch {
+            tell(error, of: target, road: .socks)
+            await close(after: Self.reply(error.kind.reply))
+            return nil
+        }
+    }
+
+    /// Agrees on the way to log in, and logs the program in. Returns whether it may go on.
+    private func agree(until deadline: Instant) async throws(Lost) -> Bool {
+        let count = Int(try await take(2, until: deadline)[1])
+        let offered = try await take(count, until: deadline)
+        let wanted = core.access.credentials == nil ? SOCKSGreeting.none : SOCKSGreeting.password
+        guard offered.contains(wanted) else {
+            tell(.noCredentials, of: nil, road: .socks)
+            await close(after: [SOCKSGreeting.version, SOCKSGreeting.nothingFits])
+            return false
+        }
+        try await send([SOCKSGreeting.version, wanted], until: deadline)
+        guard wanted == SOCKSGreeting.password else { return true }
+        guard try await take(1, until: deadline)[0] == 1 else { throw Lost() }
+        let user = try await text(until: deadline)
+        let password = try await text(until: deadline)
+        guard core.access.admits(user: user[...], password: password[...]) else {
+            tell(.noCredentials, of: nil, road: .socks)
+            await close(after: [1, 1])
+            return false
+        }
+        try await send([1, 0], until: deadline)
+        return true
+    }
+
+    /// Reads the address of a request, and makes a target of it; `nil` if it is none.
+    private func target(ofType type: UInt8, until deadline: Instant) async throws(Lost) -> Target? {
+        let host: [UInt8]
+        switch type {
+        case 1: host = try await take(4, until: deadline)
+        case 3: host = try await text(until: deadline)
+        case 4: host = try await take(16, until: deadline)
+        default: throw Lost()
+        }
+        let port = try await take(2, until: deadline)
+        let number = UInt16(port[0]) << 8 | UInt16(port[1])
+        if type == 3 { return Target(host: host, port: number) }
+        return IPAddress(bytes: host).flatMap { Target($0, port: number) }
+    }
+
+    /// Reads a length, and so many bytes.
+    private func text(until deadline: Instant) async throws(Lost) -> [UInt8] {
+        try await take(Int(try await take(1, until: deadline)[0]), until: deadline)
+    }
+
+    private func take(_ count: Int, until deadline: Instant) async throws(Lost) -> [UInt8] {
+        while ahead.count < count { try await fill(until: deadline) }
+        defer { ahead = ahead.dropFirst(count) }
+        return Array(ahead.prefix(count))
+    }
+
+    /// A reply without an address, which no program needs for CONNECT.
+    private static func reply(_ code: UInt8) -> [UInt8] {
+        [SOCKSGreeting.version, code, 0, 1, 0, 0, 0, 0, 0, 0]
+    }
+}
+
+extension Refusal {
+    fileprivate static let notConnect = Refusal(
+        kind: .unsupported,
+        line: "of SOCKS the proxy has CONNECT only, no BIND and no UDP"
+    )
+    fileprivate static let notAHost = Refusal(
+        kind: .malformed,
+        line: "the SOCKS request names no host; take socks5h, and a name or an address"
+    )
+}

@@ -1,0 +1,116 @@
+public import DirectCore
+public import DirectLookup
+public import DirectIO
+public import DirectTransport
+
+extension LocalProxy {
+    /// What a proxy does.
+    public struct Configuration: Sendable {
+        /// Where it listens. Without a port the system chooses one. Only addresses of the loopback network, unless
+        /// ``listensBeyondLoopback`` is set.
+        public var listen: [Endpoint] = ["127.0.0.1"]
+        /// Whether it may listen at addresses that other machines reach: whoever has its credentials, or anyone with
+        /// ``Access/anyLocalProgram``, then uses this machine's network.
+        public var listensBeyondLoopback = false
+        /// Who may use it.
+        public var access = Access.credentials
+        /// The addresses of hosts, which are dialled whatever ``vetting`` says.
+        public var addresses = StaticMap()
+        /// Names the addresses of the names that are not in ``addresses``; `nil` leaves them to ``others``.
+        public var resolver: (any Resolver)?
+        /// The names that the resolver is asked for; `nil` for all. Those that do not match are left to ``others``.
+        public var matching: [HostPattern]?
+        /// What happens to hosts that neither the map nor the resolver is for.
+        public var others = OtherNames.dialled
+        /// Judges each address at the moment it is dialled, but those of ``addresses``; `nil` allows all. The proxy
+        /// itself is refused in any case.
+        ///
+        /// Behind a proxy browsers lose their own checks of local networks: a page may ask for any address.
+        public var vetting: AddressVetting? = .publicInternetOnly
+        /// The proxy that is asked for the chosen addresses; `nil` to dial them.
+        public var upstream: Proxy?
+        /// How much of everything there may be.
+        public var limits = Limits()
+        /// Is told what happens, on the loop's thread; must not block.
+        public var onEvent: (@Sendable (Event) -> Void)?
+        /// The loop that all of it runs on.
+        public var loop = EventLoop.shared
+
+        /// Makes the default settings: a port on 127.0.0.1, credentials, the system's resolver, public addresses.
+        public init() {}
+    }
+
+    /// Who may use a proxy.
+    public enum Access: Hashable, Sendable {
+        /// Whoever has its credentials, which are random and new with each start.
+        case credentials
+        /// Any program that reaches its port: all of this machine, of all users. For programs that cannot send
+        /// credentials, such as Chromium without help.
+        case anyLocalProgram
+    }
+
+    /// What happens to hosts that neither the map nor the resolver is for.
+    public enum OtherNames: Hashable, Sendable {
+        /// They are dialled at the addresses of the system's resolver, or at the address that they are.
+        case dialled
+        /// They are refused, with status 403.
+        case refused
+    }
+
+    /// How much of everything there may be.
+    public struct Limits: Hashable, Sendable {
+        /// Tunnels at a time. Each takes two descriptors.
+        public var tunnels = 10_000
+        /// Programs at a time that have no tunnel yet.
+        public var waiting = 512
+        /// The bytes of a request's head.
+        public var headBytes = 64 << 10
+        /// The time until the head of a request is complete.
+        public var head: Duration = .seconds(10)
+        /// The time to find an address and to connect.
+        public var dial: Duration = .seconds(30)
+        /// The time without a byte after which a tunnel ends.
+        public var idle: Duration = .seconds(3600)
+        /// The time that ``LocalProxy/stop()`` leaves to the tunnels.
+        public var drain: Duration = .seconds(5)
+
+        /// Makes the default limits.
+        public init() {}
+    }
+
+    /// What a proxy tells.
+    @nonexhaustive
+    public enum Event: Sendable {
+        /// A tunnel has ended, or was refused.
+        case ended(TunnelReport)
+        /// No connection can be accepted for a moment: the system has no descriptor or no memory for it.
+        case paused(SystemError)
+    }
+}
+
+/// Why a proxy does not start.
+@nonexhaustive
+public enum LocalProxyError: Error, Hashable, Sendable {
+    /// The address reaches beyond this machine, and the settings do not say that it may.
+    case beyondLoopback(Endpoint)
+    /// The address is none, or none of this machine.
+    case address(AddressError)
+    /// It cannot listen there: another program does, or the user may not.
+    case listen(Endpoint, SystemError)
+    /// There is no address to listen at.
+    case noAddress
+}
+
+extension LocalProxyError: CustomStringConvertible {
+    /// The error in one line, with what to change.
+    public var description: String {
+        switch self {
+        case .beyondLoopback(let endpoint):
+            "\(endpoint) is reached by other machines; listen on 127.0.0.1 or [::1], or set listensBeyondLoopback"
+        case .address(let error): "the address to listen at: \(error)"
+        case .listen(let endpoint, let error):
+            "cannot listen at \(endpoint): \(error); choose another port, or none"
+        case .noAddress: "there is no address to listen at"
+        }
+    }
+}

@@ -1,0 +1,65 @@
+public import DirectCore
+internal import DirectIO
+public import DirectTransport
+
+/// A proxy on this machine that gives programs the addresses of your choice under the names that they ask for.
+///
+/// ```swift
+/// var configuration = LocalProxy.Configuration()
+/// configuration.addresses = try StaticMap(curl: ["www.example.com:443:203.0.113.7"])
+/// let proxy = LocalProxy(configuration)
+/// try proxy.start()
+/// print(proxy.proxyURL ?? "")  // http://direct:…@127.0.0.1:41234, for https_proxy, a web view, a session
+/// ```
+///
+/// The name is in the program's CONNECT line, the address is the proxy's. TLS, the server's name in it and the check
+/// of the certificate stay the program's own, end to end: the proxy sees no key and no content.
+///
+/// It takes CONNECT, `http` URLs in absolute form and SOCKS version 5, all at one port. It ends with ``stop()``, or
+/// when it is let go.
+public final class LocalProxy: Sendable {
+    private let configuration: Configuration
+    private let running = Locked<ProxyCore?>(nil)
+
+    /// Makes a proxy. It does nothing until ``start()``.
+    public init(_ configuration: Configuration = Configuration()) {
+        self.configuration = configuration
+    }
+
+    deinit {
+        running.withLock { $0 }?.abort()
+    }
+
+    /// Begins to listen. A proxy that listens already begins anew: at another port unless the settings name one, with
+    /// new credentials, and the tunnels of before end.
+    ///
+    /// - Throws: ``LocalProxyError``, if it may not or cannot listen where the settings say.
+    public func start() throws(LocalProxyError) {
+        running.withLock { $0.take() }?.abort()
+        let core = try ProxyCore(configuration)
+        running.withLock { $0 = core }
+        core.start()
+    }
+
+    /// Ends the listening, waits for the tunnels as long as the limit says, and breaks the others off.
+    public func stop() async {
+        await running.withLock { $0.take() }?.stop()
+    }
+
+    /// Where it listens, with the ports that the system has chosen; empty if it does not.
+    public var endpoints: [Endpoint] { running.withLock { $0?.endpoints } ?? [] }
+
+    /// The credentials that it requires; `nil` if it does not listen, or requires none.
+    public var credentials: Proxy.Credentials? { running.withLock { $0?.access.credentials } }
+
+    /// The proxy as a URL with its credentials, as `https_proxy` and most programs take it; `nil` if it does not
+    /// listen.
+    public var proxyURL: String? {
+        guard let endpoint = endpoints.first else { return nil }
+        let user = credentials.map { "\($0.user):\($0.password)@" } ?? ""
+        return "http://\(user)\(endpoint)"
+    }
+
+    /// The number of tunnels now.
+    public var tunnelCount: Int { running.withLock { $0?.tunnelCount } ?? 0 }
+}

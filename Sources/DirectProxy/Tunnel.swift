@@ -1,0 +1,79 @@
+internal import DirectCore
+internal import DirectIO
+internal import DirectTransport
+
+/// Bytes between a program and its target, in both directions, until both have ended.
+///
+/// It is a small state machine on the loop: one task waits for any event of the two sockets, lets both flows
+/// move what they can, and waits again.
+final class Tunnel: @unchecked Sendable {
+    private let near, far: TunnelEnd
+    private var up, down: Flow
+    private let core: ProxyCore
+    private let idleLimit: UInt64
+
+    /// - Parameter early: Bytes of the program that came behind the head.
+    init(near: TunnelEnd, far: TunnelEnd, early: ArraySlice<UInt8>, core: ProxyCore) {
+        (self.near, self.far, self.core) = (near, far, core)
+        up = Flow(first: early)
+        down = Flow()
+        idleLimit = core.limits.idle.clampedNanoseconds
+    }
+
+    /// The number of bytes that were passed on to the target, and to the program.
+    var moved: (up: UInt64, down: UInt64) { (up.moved, down.moved) }
+
+    /// Moves bytes until the tunnel is over, and closes both ends.
+    func run() async -> TunnelReport.Ending {
+        far.socket.partner = near.socket
+        let ending = await move()
+        far.socket.partner = nil
+        if case .complete = ending {
+            near.close()
+            far.close()
+        } else {
+            near.reset()
+            far.reset()
+        }
+        return ending
+    }
+
+    private func move() async -> TunnelReport.Ending {
+        var (before, deadline) = (UInt64.max, Instant.never)
+        // The side that took no more.
+        var broken: TunnelReport.Ending?
+        while true {
+            let results = unsafe (
+                up.step(from: near, to: far, by: core.scratch),
+                down.step(from: far, to: near, by: core.scratch)
+            )
+            // A sink that is gone may have sent its last words: they are passed on before the end.
+            if results.0 == .sinkFailed {
+                up.abandon()
+                broken = .reset(byTarget: true)
+            }
+            if results.1 == .sinkFailed {
+                down.abandon()
+                broken = .reset(byTarget: false)
+            }
+            if results.0 == .sourceFailed { return .reset(byTarget: false) }
+            if results.1 == .sourceFailed { return .reset(byTarget: true) }
+            if up.isDone, down.isDone { return broken ?? .complete }
+            let after = up.moved &+ down.moved
+            if after != before {
+                before = after
+                deadline = core.loop.now.advanced(byNanoseconds: idleLimit)
+            }
+            if results.0 == .hasMore || results.1 == .hasMore {
+                await core.loop.yield()
+                if Task.isCancelled { return .stopped }
+                continue
+            }
+            switch await near.socket.waitForAny(until: deadline) {
+            case .ready: continue
+            case .expired: return .idle
+            case .cancelled: return .stopped
+            }
+        }
+    }
+}

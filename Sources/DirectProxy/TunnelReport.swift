@@ -1,0 +1,50 @@
+public import DirectCore
+
+/// What one program asked a proxy for, and what became of it. It holds no secret: no credentials, no path, no byte
+/// of content.
+public struct TunnelReport: Sendable {
+    /// How the program asked.
+    public enum Road: String, Hashable, Sendable {
+        /// An HTTP CONNECT request.
+        case connect
+        /// SOCKS, version 5.
+        case socks
+        /// An `http` URL, which the proxy has forwarded.
+        case http
+    }
+
+    /// How a tunnel ended.
+    @nonexhaustive
+    public enum Ending: Hashable, Sendable {
+        /// Both sides have ended their sending.
+        case complete
+        /// One side broke the connection off, and so it was for the other.
+        case reset(byTarget: Bool)
+        /// No byte came for as long as the limit allows.
+        case idle
+        /// The proxy was stopped.
+        case stopped
+        /// There was no tunnel: the status of the answer, and its line.
+        case refused(UInt16, String)
+    }
+
+    /// How the program asked.
+    public var road: Road
+    /// The host and the port as the program named them; `nil` if its request could not be read, or had no right to
+    /// be.
+    public var target: String?
+    /// The address that was connected to.
+    public var endpoint: Endpoint?
+    /// Who named the address.
+    public var source: AddressSource?
+    /// The addresses that were tried before, without success.
+    public var failed: [Endpoint] = []
+    /// The bytes from the program to the target, and back.
+    public var sent: UInt64 = 0, received: UInt64 = 0
+    /// The time it took to find an address, and to connect to it.
+    public var connecting: Duration = .zero
+    /// The time from the end of the request to the end of the tunnel.
+    public var time: Duration = .zero
+    /// How it ended.
+    public var ending: Ending
+}

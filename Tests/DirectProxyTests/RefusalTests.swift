@@ -1,0 +1,202 @@
+import DirectCore
+import DirectHTTP
+import DirectIO
+import DirectProxy
+import DirectTestCommands
+import DirectTestPeers
+import DirectTestResolvers
+import DirectTestTime
+import Testing
+
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
+
+@Suite("Refusals of the proxy", .idleLimit)
+struct RefusalTests {
+    private let time = HeldTime()
+
+    @Test(
+        "A CONNECT that is none is refused with 400",
+        arguments: [
+            "CONNECT a.nowhere.test HTTP/1.1\r\n", "CONNECT a.nowhere.test: HTTP/1.1\r\n",
+            "CONNECT a.nowhere.test:0 HTTP/1.1\r\n", "CONNECT a.nowhere.test:65536 HTTP/1.1\r\n",
+            "CONNECT a.nowhere.test:+443 HTTP/1.1\r\n", "CONNECT u@a.nowhere.test:443 HTTP/1.1\r\n",
+            "CONNECT a.nowhere.test:443/ HTTP/1.1\r\n", "CONNECT http://a.nowhere.test:443 HTTP/1.1\r\n",
+            "CONNECT ::1:443 HTTP/1.1\r\n", "CONNECT [::1:443 HTTP/1.1\r\n",
+            "CONNECT [1.2.3.4]:443 HTTP/1.1\r\n",
+            "CONNECT 0x7f000001:443 HTTP/1.1\r\n", "CONNECT 2130706433:443 HTTP/1.1\r\n",
+            "CONNECT [fe80::1%25lo]:443 HTTP/1.1\r\n", "CONNECT a.nowhere.test#b:443 HTTP/1.1\r\n",
+            "CONNECT a.nowhere.test:443 HTTP/1.1\r\nContent-Length: 0\r\n",
+            "CONNECT a.nowhere.test:443 HTTP/1.1\r\nContent-Length: 5\r\n",
+            "CONNECT a.nowhere.test:443 HTTP/1.1\r\nTransfer-Encoding: chunked\r\n",
+            "CONNECT a.nowhere.test:443 HTTP/1.1\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n",
+            "GET / HTTP/1.1\r\nHost: a.nowhere.test\r\n", "GET * HTTP/1.1\r\n", "\u{16}\u{3}\u{1}",
+        ]
+    )
+    func forms(_ head: String) throws {
+        #expect(try Stage().answer(head + "\r\n").hasPrefix("HTTP/1.1 400 "))
+    }
+
+    @Test(
+        "Addresses that are not public are refused with 403 for a literal and for a resolver's answer",
+        arguments: [
+            "127.0.0.1", "10.0.0.1", "169.254.169.254", "192.168.1.1", "100.64.0.1", "[::1]", "[fd00::1]",
+            "0.0.0.0",
+            "[fe80::1]", "[::ffff:127.0.0.1]", "[::ffff:169.254.169.254]", "[64:ff9b::a9fe:a9fe]",
+            "[64:ff9b::a00:1]",
+        ]
+    )
+    func privateAddresses(_ address: String) throws {
+        let stage = try Stage { configuration, _ in
+            configuration.resolver = ScriptedResolver("evil", [try Endpoint(address)])
+        }
+        for host in [address, "rebound.test"] {
+            let answer = try stage.answer("CONNECT \(host):80 HTTP/1.1\r\n\r\n")
+            #expect(answer.hasPrefix("HTTP/1.1 403 "), "\(host): \(answer)")
+            #expect(answer.hasSuffix("change the vetting\n"))
+        }
+    }
+
+    @Test("The address that is dialled is judged, not one that was resolved before")
+    func rebinding() throws {
+        let asked = Locked(0)
+        let stage = try Stage { configuration, _ in
+            configuration.resolver = ScriptedResolver { _, _ in
+                let isFirst = asked.withLock { count in
+                    count += 1
+                    return count == 1
+                }
+                return Resolution([isFirst ? "203.0.113.1" : "127.0.0.1"], source: .resolver("rebinding"))
+            }
+            configuration.vetting = AddressVetting { address, _, _ in
+                address == IPAddress("203.0.113.1")
+                    ? AddressRefusal(address, "first") : AddressRefusal(address, "second")
+            }
+        }
+        #expect(
+            try stage.answer("CONNECT a.test:80 HTTP/1.1\r\n\r\n").contains(
+                "203.0.113.1 may not be dialled: first"
+            )
+        )
+        #expect(
+            try stage.answer("CONNECT a.test:80 HTTP/1.1\r\n\r\n").contains(
+                "127.0.0.1 may not be dialled: second"
+            )
+        )
+    }
+
+    @Test(
+        "The proxy is no target of its own, by whatever name and address, even where all addresses are allowed",
+        arguments: [
+            "127.0.0.1", "127.0.0.2", "0.0.0.0", "[::]", "[::ffff:127.0.0.1]", "own.test", "localhost",
+        ]
+    )
+    func itself(_ host: String) throws {
+        let stage = try Stage { configuration, _ in
+            configuration.vetting = nil
+            configuration.addresses = try StaticMap(curl: ["own.test:*:127.0.0.1"])
+        }
+        let port = try #require(stage.proxy.endpoints.first?.port)
+        let answer = try stage.answer("CONNECT \(host):\(port) HTTP/1.1\r\n\r\n")
+        #expect(answer.hasPrefix("HTTP/1.1 403 "))
+        #expect(answer.hasSuffix("its port there is this proxy itself\n"))
+    }
+
+    @Test("Private addresses are dialled where the settings allow them")
+    func allowed() throws {
+        let stage = try Stage { configuration, _ in configuration.vetting = nil }
+        let (program, far) = try stage.tunnel(to: "\(stage.target.address):\(stage.target.port)")
+        try far.send("x")
+        #expect(try program.text(1) == "x")
+    }
+
+    @Test("A host without an address is refused with 502 and the resolver's reason")
+    func unknownHost() throws {
+        let stage = try Stage { configuration, _ in
+            configuration.resolver = ScriptedResolver("the resolver", .noSuchName)
+        }
+        let answer = try stage.answer("CONNECT none.test:443 HTTP/1.1\r\n\r\n")
+        #expect(answer.hasPrefix("HTTP/1.1 502 "))
+        #expect(
+            answer.hasSuffix(
+                "none.test:443: the resolver: the name does not exist; name its address in the map\n"
+            )
+        )
+    }
+
+    @Test(
+        "Hosts that no map names are refused with 403 where others are, literals too",
+        arguments: ["a.test", "1.1.1.1"]
+    )
+    func others(_ host: String) throws {
+        let stage = try Stage { configuration, _ in configuration.others = .refused }
+        let answer = try stage.answer("CONNECT \(host):443 HTTP/1.1\r\n\r\n")
+        #expect(answer.hasPrefix("HTTP/1.1 403 "))
+        #expect(answer.contains("name it in a map"))
+    }
+
+    @Test("The resolver is asked for matching names alone")
+    func matching() throws {
+        let resolver = ScriptedResolver("the resolver", .noSuchName)
+        let stage = try Stage { configuration, _ in
+            configuration.resolver = resolver
+            configuration.matching = [try HostPattern("*.asked.test"), try HostPattern("only.test")]
+            configuration.others = .refused
+        }
+        for host in ["a.asked.test", "asked.test", "only.test", "b.only.test"] {
+            _ = try stage.answer("CONNECT \(host):443 HTTP/1.1\r\n\r\n")
+        }
+        #expect(resolver.asked == ["a.asked.test:443", "only.test:443"])
+    }
+
+    @Test("Beyond the number of tunnels a program gets 503, and a tunnel again when one has ended")
+    func tunnels() async throws {
+        let stage = try Stage { configuration, _ in configuration.limits.tunnels = 1 }
+        let (program, far) = try stage.tunnel()
+        let answer = try stage.answer("CONNECT \(Stage.name) HTTP/1.1\r\n\r\n")
+        #expect(answer.hasPrefix("HTTP/1.1 503 "))
+        #expect(answer.hasSuffix("raise limits.tunnels\n"))
+        program.finishSending()
+        far.finishSending()
+        _ = await stage.reports(2)
+        while stage.proxy.tunnelCount > 0 { await Task.yield() }
+        _ = try stage.tunnel()
+    }
+
+    @Test("Beyond the number of waiting programs one gets 503 at once, and slow heads end with their limit")
+    func waiting() async throws {
+        let stage = try Stage { configuration, _ in
+            configuration.loop = time.loop
+            configuration.limits.waiting = 1
+            configuration.limits.head = .seconds(44)
+        }
+        let slow = try stage.program()
+        try slow.send("CONNECT a.")
+        try await time.waitBegins(for: .seconds(44))
+        #expect(try stage.program().rest().hasPrefix("HTTP/1.1 503 "))
+        time.advance(by: .seconds(44))
+        #expect(try slow.rest().hasPrefix("HTTP/1.1 400 "))
+    }
+
+    @Test("A head beyond its limit is refused with 431 before it is complete")
+    func largeHead() throws {
+        let stage = try Stage { configuration, _ in configuration.limits.headBytes = 8192 }
+        let field = "A: \(String(repeating: "x", count: 4000))\r\n"
+        let answer = try stage.answer("CONNECT \(Stage.name) HTTP/1.1\r\n\(field)\(field)\(field)")
+        #expect(answer.hasPrefix("HTTP/1.1 431 "))
+    }
+
+    @Test("A target that refuses the connection is 502")
+    func refusedConnection() throws {
+        let dead = try Listener(listening: false)
+        let stage = try Stage { configuration, _ in
+            configuration.addresses = try StaticMap(curl: ["*:*:\(dead.address):\(dead.port)"])
+        }
+        let answer = try stage.answer("CONNECT \(Stage.name) HTTP/1.1\r\n\r\n")
+        #expect(answer.hasPrefix("HTTP/1.1 502 "))
+        #expect(answer.contains("\(Stage.name): connect: "))
+    }
+}

@@ -1,0 +1,147 @@
+import DirectCore
+import DirectIO
+import DirectProxy
+import DirectTestCommands
+import DirectTestPeers
+import DirectTestTime
+import Testing
+
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
+
+@Suite("Tunnels", .idleLimit)
+struct TunnelTests {
+    private let time = HeldTime()
+
+    @Test("Bytes pass both ways, those behind the head of CONNECT first, and the target may speak first")
+    func bytes() throws {
+        let stage = try Stage()
+        let program = try stage.program()
+        try program.send("CONNECT \(Stage.name) HTTP/1.1\r\nHost: other\r\n\r\nearly ")
+        let far = try stage.target.accept()
+        try far.send("220 hello\r\n")
+        #expect(try program.text(39 + 11).hasSuffix("\r\n\r\n220 hello\r\n"))
+        try program.send("late")
+        #expect(try far.text(10) == "early late")
+        try far.send("answer")
+        #expect(try program.text(6) == "answer")
+    }
+
+    @Test("The end of one direction is passed on, and the other goes on")
+    func halfClose() async throws {
+        let stage = try Stage()
+        let (program, far) = try stage.tunnel()
+        try program.send("question")
+        program.finishSending()
+        #expect(try far.rest() == "question")
+        try far.send("answer")
+        far.finishSending()
+        #expect(try program.rest() == "answer")
+        let report = try #require(await stage.reports(1).first)
+        #expect(report.ending == .complete)
+        #expect((report.sent, report.received) == (8, 6))
+        #expect(report.target == Stage.name)
+        #expect(report.endpoint == Endpoint(stage.target.address, port: stage.target.port))
+        #expect(report.source == .staticMap)
+    }
+
+    @Test("A reset is passed on as a reset", arguments: [true, false])
+    func reset(byTarget: Bool) async throws {
+        let stage = try Stage()
+        let (program, far) = try stage.tunnel()
+        (byTarget ? far : program).reset()
+        #expect(throws: SystemError("recv", code: ECONNRESET)) {
+            try (byTarget ? program : far).receive()
+        }
+        #expect(await stage.reports(1).first?.ending == .reset(byTarget: byTarget))
+    }
+
+    @Test("A target that does not read slows the program down, and gets every byte in the end")
+    func backpressure() async throws {
+        let stage = try Stage()
+        let (program, far) = try stage.tunnel()
+        let sent = [UInt8](repeating: 0x61, count: 32 << 20)
+        let sending = Task { try await onOwnThread { try program.send(sent) } }
+        // The proxy has taken what it may, and waits: the far side has been sent no more than its buffers hold.
+        var received = 0
+        while received < sent.count { received += try far.receive().count }
+        try await sending.value
+        program.finishSending()
+        #expect(try far.rest() == "")
+        far.finishSending()
+        #expect(await stage.reports(1).first?.sent == UInt64(sent.count))
+    }
+
+    @Test("A tunnel without a byte for the idle limit ends, and a byte puts that off")
+    func idle() async throws {
+        let stage = try Stage { configuration, _ in
+            configuration.loop = time.loop
+            configuration.limits.idle = .seconds(77)
+        }
+        let (program, far) = try stage.tunnel()
+        try await time.waitBegins(for: .seconds(77))
+        time.advance(by: .seconds(50))
+        try program.send("x")
+        #expect(try far.text(1) == "x")
+        try await time.waitBegins(for: .seconds(77))
+        time.advance(by: .seconds(76))
+        #expect(stage.proxy.tunnelCount == 1)
+        time.advance(by: .seconds(1))
+        #expect(throws: SystemError("recv", code: ECONNRESET)) { try program.receive() }
+        #expect(await stage.reports(1).first?.ending == .idle)
+    }
+
+    @Test(
+        "A proxy that stops accepts nothing, waits for its tunnels, and breaks off those that outlast the limit"
+    )
+    func stop() async throws {
+        let stage = try Stage { configuration, _ in
+            configuration.loop = time.loop
+            configuration.limits.drain = .seconds(33)
+        }
+        let endpoint = try #require(stage.proxy.endpoints.first)
+        let (first, firstFar) = try stage.tunnel()
+        let (second, secondFar) = try stage.tunnel(to: "b.nowhere.test:443")
+        let stopping = Task { await stage.proxy.stop() }
+        try await time.waitBegins(for: .seconds(33))
+        while (try? Peer.connected(to: endpoint)) != nil { await Task.yield() }
+        first.finishSending()
+        #expect(try firstFar.rest() == "")
+        firstFar.finishSending()
+        #expect(try first.rest() == "")
+        _ = await stage.reports(1)
+        time.advance(by: .seconds(33))
+        await stopping.value
+        #expect(throws: SystemError("recv", code: ECONNRESET)) { try second.receive() }
+        #expect(await stage.reports(2).map(\.ending) == [.complete, .stopped])
+        withExtendedLifetime(secondFar) {}
+    }
+
+    @Test("A proxy that is let go ends its tunnels")
+    func letGo() throws {
+        var stage: Stage? = try Stage()
+        let (program, far) = try #require(try stage?.tunnel())
+        stage = nil
+        #expect(throws: SystemError("recv", code: ECONNRESET)) { try program.receive() }
+        withExtendedLifetime(far) {}
+    }
+
+    @Test("The next address is dialled when one refuses, and no byte of the program goes to two")
+    func failover() async throws {
+        let dead = try Listener(listening: false)
+        let stage = try Stage { configuration, target in
+            configuration.addresses = try StaticMap(
+                curl: ["*:443:\(dead.address):\(dead.port),\(target.address):\(target.port)"]
+            )
+        }
+        let (program, far) = try stage.tunnel()
+        try program.send("once")
+        #expect(try far.text(4) == "once")
+        program.finishSending()
+        far.finishSending()
+        #expect(await stage.reports(1).first?.failed == [Endpoint(dead.address, port: dead.port)])
+    }
+}

@@ -82,6 +82,9 @@ package struct RequestReader: ~Copyable {
         self.limits = limits.sensible
     }
 
+    /// Whether the request is complete.
+    package var isAtEnd: Bool { state == .ended }
+
     /// Starts a request.
     package mutating func begin() {
         state = .line

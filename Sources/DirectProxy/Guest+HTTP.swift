@@ -21,15 +21,17 @@ extension Guest {
             await refuse(.noCredentials, of: nil, road: request.method == .connect ? .connect : .http)
             return nil
         }
-        guard request.method == .connect else {
-            await refuse(.notForwarded, of: nil, road: .http)
+        if request.method == .connect { return try await connect(request) }
+        guard core.reserve(.tunnel) else {
+            await refuse(.full(core.limits), of: nil, road: .http)
             return nil
         }
-        return try await connect(request)
+        let forwarder = Forwarder(self, reader)
+        return { await forwarder.run(request) }
     }
 
     /// Reads until a head is complete.
-    private func head(
+    func head(
         _ reader: inout RequestReader,
         until deadline: Instant
     ) async throws(RequestFault) -> ReceivedRequest {
@@ -102,7 +104,7 @@ extension Guest {
 
     /// Answers that there is nothing, and closes: bytes of a tunnel that was not opened must not be read as a
     /// request.
-    private func refuse(_ refusal: Refusal, of target: Target?, road: TunnelReport.Road) async {
+    func refuse(_ refusal: Refusal, of target: Target?, road: TunnelReport.Road) async {
         tell(refusal, of: target, road: road)
         await close(after: refusal.answer)
     }
@@ -139,10 +141,6 @@ extension Refusal {
     static let connectWithContent = Refusal(
         kind: .malformed,
         line: "a CONNECT request must not have Content-Length or Transfer-Encoding"
-    )
-    static let notForwarded = Refusal(
-        kind: .malformed,
-        line: "the proxy takes CONNECT only"
     )
     static let gone = Refusal(kind: .unreachable, line: "the program has gone")
 

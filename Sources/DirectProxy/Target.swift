@@ -11,7 +11,14 @@ struct Target: Sendable {
 
     /// Reads the authority of a CONNECT request (RFC 9112, section 3.2.3): `host:port`, IPv6 in brackets, and
     /// nothing else. `nil` for anything else, a port of 0 included.
-    init?(authority: [UInt8]) {
+    ///
+    /// - Parameter defaultPort: The port of an authority without one; `nil` if there has to be one.
+    init?(authority: [UInt8], defaultPort: UInt16? = nil) {
+        let afterBracket = authority.lastIndex(of: UInt8(ascii: "]")) ?? 0
+        if let defaultPort, !authority[afterBracket...].contains(UInt8(ascii: ":")) {
+            self.init(host: authority, port: defaultPort)
+            return
+        }
         guard let colon = authority.lastIndex(of: UInt8(ascii: ":")), colon > 0,
             let port = Self.port(authority[(colon + 1)...])
         else { return nil }

@@ -12,11 +12,19 @@ final class Tunnel: @unchecked Sendable {
     private let core: ProxyCore
     private let idleLimit: UInt64
 
-    /// - Parameter early: Bytes of the program that came behind the head.
-    init(near: TunnelEnd, far: TunnelEnd, early: ArraySlice<UInt8>, core: ProxyCore) {
+    /// - Parameters:
+    ///   - early: Bytes of the program that came behind the head.
+    ///   - earlyBack: The same of the target.
+    init(
+        near: TunnelEnd,
+        far: TunnelEnd,
+        early: ArraySlice<UInt8>,
+        earlyBack: ArraySlice<UInt8> = [],
+        core: ProxyCore
+    ) {
         (self.near, self.far, self.core) = (near, far, core)
         up = Flow(first: early)
-        down = Flow()
+        down = Flow(first: earlyBack)
         idleLimit = core.limits.idle.clampedNanoseconds
     }
 

@@ -1,0 +1,51 @@
+internal import DirectHTTP1
+
+/// The head of a response as it is sent on to the program.
+struct ForwardedResponse {
+    /// The head, as bytes.
+    let head: [UInt8]
+    /// Whether the content is sent in chunks.
+    let isChunked: Bool
+    /// Whether another request may follow on the program's connection.
+    let persists: Bool
+
+    init(_ response: ResponseHead, framing: ResponseFraming, to request: ReceivedRequest) {
+        let fields = HopFields(response.headers)
+        let switches = response.status == .switchingProtocols
+        isChunked = framing == .chunked && request.version == .http11
+        let endsByClose = framing == .untilClose || framing == .chunked && !isChunked
+        persists = request.persists && !endsByClose && !switches
+        var text = Array("HTTP/1.1 \(response.status.code) ".utf8)
+        // The reason was checked as it was read; it is not repeated where it is no ASCII.
+        text += response.reason.utf8.allSatisfy({ $0 < 0x7F }) ? Array(response.reason.utf8) : []
+        for index in response.headers.indices
+        where fields.passes(index, of: response.headers, upgrade: switches) {
+            guard response.headers[index].name.lowercased() != "content-length" else { continue }
+            text +=
+                Array("\r\n\(response.headers[index].name): ".utf8) + response.headers.valueBytes(at: index)
+        }
+        text += Array("\r\nVia: 1.1 direct-proxy".utf8)
+        if let length = Self.length(response, framing) { text += Array("\r\nContent-Length: \(length)".utf8) }
+        if isChunked { text += Array("\r\nTransfer-Encoding: chunked".utf8) }
+        if switches {
+            text += Array("\r\nConnection: upgrade".utf8)
+        } else if !response.status.isInformational {
+            if !persists { text += Array("\r\nConnection: close".utf8) }
+            if persists, request.version == .http10 { text += Array("\r\nConnection: keep-alive".utf8) }
+        }
+        head = text + Array("\r\n\r\n".utf8)
+    }
+
+    /// The value of Content-Length: of the content that follows, or that would follow (HEAD, 304).
+    private static func length(_ response: ResponseHead, _ framing: ResponseFraming) -> String? {
+        switch framing {
+        case .length(let length): return "\(length)"
+        case .chunked, .untilClose, .tunnel: return nil
+        case .none:
+            guard !response.status.isInformational, response.status != .noContent else { return nil }
+            guard response.headers.index(of: "transfer-encoding") == nil else { return nil }
+            let text = response.headers["content-length"] ?? ""
+            return UInt64(text).map { "\($0)" }
+        }
+    }
+}

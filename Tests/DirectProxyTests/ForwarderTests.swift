@@ -1,0 +1,211 @@
+import DirectCore
+import DirectIO
+import DirectProxy
+import DirectTestCommands
+import DirectTestPeers
+import Testing
+
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
+
+@Suite("Requests for http URLs", .idleLimit)
+struct ForwarderTests {
+    @Test(
+        "A request is made anew: the URL's host, path and query as they came, nothing that was for the proxy"
+    )
+    func request() throws {
+        let stage = try Self.stage()
+        let program = try stage.program()
+        try program.send(
+            "GET http://www.nowhere.test/a%20b/../c?q=1 HTTP/1.1\r\nHost: other\r\nProxy-Connection: keep-alive\r\n"
+                + "Connection: X-Drop, keep-alive\r\nX-Drop: 1\r\nProxy-Authorization: Basic x\r\nTE: trailers\r\n"
+                + "X-Keep: 1\r\nKeep-Alive: 5\r\nVia: 1.0 first\r\n\r\n"
+        )
+        let expected =
+            "GET /a%20b/../c?q=1 HTTP/1.1\r\nHost: www.nowhere.test\r\nX-Keep: 1\r\nVia: 1.0 first\r\n"
+            + "Via: 1.1 direct-proxy\r\n\r\n"
+        #expect(try stage.target.accept().text(expected.utf8.count) == expected)
+    }
+
+    @Test("Several requests share both connections, and each is reported")
+    func several() async throws {
+        let stage = try Self.stage()
+        let program = try stage.program()
+        try program.send(Self.get)
+        let far = try stage.target.accept()
+        for number in 1...3 {
+            #expect(try far.text(Self.sent.utf8.count) == Self.sent)
+            let response =
+                "HTTP/1.1 200 Fine\r\nConnection: X-Drop\r\nX-Drop: 1\r\nKeep-Alive: timeout=5\r\nA: b\r\n"
+                + "Content-Length: 2\r\n\r\nok"
+            try far.send(response)
+            let expected = "HTTP/1.1 200 Fine\r\nA: b\r\nVia: 1.1 direct-proxy\r\nContent-Length: 2\r\n\r\nok"
+            #expect(try program.text(expected.utf8.count) == expected)
+            if number < 3 { try program.send(Self.get) }
+        }
+        let reports = await stage.reports(3)
+        #expect(reports.map(\.road) == [.http, .http, .http])
+        #expect(reports.allSatisfy { $0.target == "www.nowhere.test:80" && $0.ending == .complete })
+    }
+
+    @Test("Content in chunks is chunked anew, without extensions, with its trailers, both ways")
+    func chunks() throws {
+        let stage = try Self.stage()
+        let program = try stage.program()
+        let chunked = "Transfer-Encoding: chunked\r\n\r\n"
+        try program.send("PUT http://www.nowhere.test/ HTTP/1.1\r\nHost: a\r\n\(chunked)")
+        let far = try stage.target.accept()
+        let head =
+            "PUT / HTTP/1.1\r\nHost: www.nowhere.test\r\nVia: 1.1 direct-proxy\r\nTransfer-Encoding: chunked\r\n\r\n"
+        #expect(try far.text(head.utf8.count) == head)
+        try program.send("5;a=\"b\"\r\nhello\r\n")
+        #expect(try far.text(10) == "5\r\nhello\r\n")
+        try program.send("0\r\nX-Sum: 1\r\n\r\n")
+        #expect(try far.text(15) == "0\r\nX-Sum: 1\r\n\r\n")
+        try far.send("HTTP/1.1 200 OK\r\n\(chunked)3;x\r\nabc\r\n0\r\nX-Sum: 2\r\n\r\n")
+        let answer =
+            "HTTP/1.1 200 OK\r\nVia: 1.1 direct-proxy\r\n\(chunked)3\r\nabc\r\n0\r\nX-Sum: 2\r\n\r\n"
+        #expect(try program.text(answer.utf8.count) == answer)
+    }
+
+    @Test("Content that ends with the connection ends the program's, and a cut is passed on as one")
+    func untilClose() throws {
+        for isWhole in [true, false] {
+            let stage = try Self.stage()
+            let program = try stage.program()
+            try program.send(Self.get)
+            let far = try stage.target.accept()
+            try far.send("HTTP/1.1 200 OK\r\n\(isWhole ? "" : "Content-Length: 9\r\n")\r\nbody")
+            let head = "HTTP/1.1 200 OK\r\nVia: 1.1 direct-proxy\r\n"
+            let rest = isWhole ? "Connection: close\r\n\r\nbody" : "Content-Length: 9\r\n\r\nbody"
+            #expect(try program.text((head + rest).utf8.count) == head + rest)
+            far.finishSending()
+            if isWhole {
+                #expect(try program.rest() == "")
+            } else {
+                #expect(throws: SystemError("recv", code: ECONNRESET)) { try program.receive() }
+            }
+        }
+    }
+
+    @Test("A program that waits for 100 gets it from the target, and then sends its content")
+    func expect() throws {
+        let stage = try Self.stage()
+        let program = try stage.program()
+        try program.send(
+            "PUT http://www.nowhere.test/ HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 4\r\n\r\n"
+        )
+        let far = try stage.target.accept()
+        let head =
+            "PUT / HTTP/1.1\r\nHost: www.nowhere.test\r\nVia: 1.1 direct-proxy\r\nContent-Length: 4\r\n"
+            + "Expect: 100-continue\r\n\r\n"
+        #expect(try far.text(head.utf8.count) == head)
+        try far.send("HTTP/1.1 100 Continue\r\n\r\n")
+        let interim = "HTTP/1.1 100 Continue\r\nVia: 1.1 direct-proxy\r\n\r\n"
+        #expect(try program.text(interim.utf8.count) == interim)
+        try program.send("body")
+        #expect(try far.text(4) == "body")
+    }
+
+    @Test("After 101 both sides speak their own protocol, what came with the heads first")
+    func upgrade() throws {
+        let stage = try Self.stage()
+        let program = try stage.program()
+        try program.send(
+            "GET http://www.nowhere.test/ HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: thing\r\n\r\n"
+        )
+        let far = try stage.target.accept()
+        let head =
+            "GET / HTTP/1.1\r\nHost: www.nowhere.test\r\nUpgrade: thing\r\nVia: 1.1 direct-proxy\r\n"
+            + "Connection: upgrade\r\n\r\n"
+        #expect(try far.text(head.utf8.count) == head)
+        try far.send("HTTP/1.1 101 Switching\r\nConnection: upgrade\r\nUpgrade: thing\r\n\r\nhello")
+        let answer =
+            "HTTP/1.1 101 Switching\r\nUpgrade: thing\r\nVia: 1.1 direct-proxy\r\nConnection: upgrade\r\n\r\nhello"
+        #expect(try program.text(answer.utf8.count) == answer)
+        try program.send("anything\r\n\r\n")
+        #expect(try far.text(12) == "anything\r\n\r\n")
+        program.finishSending()
+        #expect(try far.rest() == "")
+    }
+
+    @Test(
+        "What could hide another request is refused, and nothing is dialled",
+        arguments: [
+            ("GET", "http://www.nowhere.test/", "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n", 400),
+            ("GET", "http://www.nowhere.test/", "Content-Length: 5\r\nContent-Length: 6\r\n", 400),
+            (
+                "GET", "http://www.nowhere.test/",
+                "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n", 400
+            ),
+            ("GET", "http://www.nowhere.test/", "Transfer-Encoding: x, chunked\r\n", 400),
+            ("GET", "http://www.nowhere.test/", "Transfer-Encoding:\u{b}chunked\r\n", 400),
+            ("GET", "http://www.nowhere.test/", "Host: b\r\n", 400), ("GET", "/", "", 400),
+            ("GET", "*", "", 400),
+            ("GET", "https://www.nowhere.test/", "", 400), ("GET", "http://u:p@www.nowhere.test/", "", 400),
+            ("GET", "http://www.nowhere.test/#a", "", 400), ("GET", "http:///", "", 400),
+            ("GET", "http://www.nowhere.test\\@evil.test/", "", 400), ("GET", "www.nowhere.test:80", "", 400),
+            ("GET", "ftp://www.nowhere.test/", "", 400), ("TRACE", "http://www.nowhere.test/", "", 501),
+            ("GET", "http://www.nowhere.test:0/", "", 400), ("GET", "http://127.0.0.1/", "", 403),
+            ("OPTIONS", "http://www.nowhere.test", "Max-Forwards: 0\r\n", 501),
+        ]
+    )
+    func refused(method: String, target: String, fields: String, status: UInt16) async throws {
+        let stage = try Self.stage()
+        let answer = try stage.answer("\(method) \(target) HTTP/1.1\r\nHost: a\r\n\(fields)\r\n")
+        #expect(answer.hasPrefix("HTTP/1.1 \(status) "), "\(answer)")
+        let report = try #require(await stage.reports(1).first)
+        #expect(report.endpoint == nil)
+    }
+
+    @Test(
+        "A response that recipients read in different ways becomes 502, and its target is not asked again",
+        arguments: [
+            "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n",
+            "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n",
+            "HTTP/1.1 200 OK\r\nA: b\nContent-Length: 5\r\n\r\n", "HTTP/1.1 101 Switching\r\n\r\n",
+            "SSH-2.0-x\r\n", "",
+        ]
+    )
+    func badResponse(_ response: String) throws {
+        let stage = try Self.stage()
+        let program = try stage.program()
+        try program.send(Self.get)
+        let far = try stage.target.accept()
+        #expect(try far.text(Self.sent.utf8.count) == Self.sent)
+        try far.send(response)
+        far.finishSending()
+        #expect(try program.rest().hasPrefix("HTTP/1.1 502 "))
+    }
+
+    @Test("An answer to half a request ends both connections")
+    func early() throws {
+        let stage = try Self.stage()
+        let program = try stage.program()
+        try program.send("PUT http://www.nowhere.test/ HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nhalf")
+        let far = try stage.target.accept()
+        let head =
+            "PUT / HTTP/1.1\r\nHost: www.nowhere.test\r\nVia: 1.1 direct-proxy\r\nContent-Length: 9\r\n\r\nhalf"
+        #expect(try far.text(head.utf8.count) == head)
+        try far.send("HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n")
+        let answer = "HTTP/1.1 413 Too Large\r\nVia: 1.1 direct-proxy\r\nContent-Length: 0\r\n"
+        #expect(try program.text(answer.utf8.count) == answer)
+        try program.send("GET http://www.nowhere.test/ HTTP/1.1\r\nHost: a\r\n\r\n")
+        #expect(try !program.rest().contains("HTTP/1.1"))
+        #expect(try far.rest() == "")
+    }
+
+    private static let get = "GET http://www.nowhere.test/ HTTP/1.1\r\nHost: a\r\n\r\n"
+    private static let sent = "GET / HTTP/1.1\r\nHost: www.nowhere.test\r\nVia: 1.1 direct-proxy\r\n\r\n"
+
+    private static func stage() throws -> Stage {
+        try Stage { configuration, target in
+            configuration.addresses = try StaticMap(curl: [
+                "*.nowhere.test:80:\(target.address):\(target.port)"
+            ])
+        }
+    }
+}

@@ -34,6 +34,7 @@ let package = Package(
         .library(name: "TLSFixtures", targets: ["TLSFixtures"]),
         .executable(name: "tls-fixtures", targets: ["tls-fixtures"]),
         .executable(name: "sni-probe", targets: ["sni-probe"]),
+        .executable(name: "direct-proxy", targets: ["direct-proxy"]),
     ],
     traits: [
         .trait(
@@ -190,6 +191,14 @@ let package = Package(
             path: "Commands/sni-probe",
             swiftSettings: commonSettings
         ),
+        .executableTarget(
+            name: "direct-proxy",
+            dependencies: [
+                "CommandKit", "DirectProxy", "DirectResolvers", "DirectCore",
+            ],
+            path: "Commands/direct-proxy",
+            swiftSettings: commonSettings
+        ),
 
         .testTarget(
             name: "DirectCoreTests",
@@ -259,7 +268,7 @@ let package = Package(
         .testTarget(
             name: "DirectProxyTests",
             dependencies: [
-                "DirectProxy", "DirectHTTP", "DirectTransport", "DirectCore", "DirectIO", "DirectHTTP1",
+                "DirectProxy", "direct-proxy", "CommandKit", "DirectHTTP", "DirectTransport", "DirectCore", "DirectIO", "DirectHTTP1",
                 "DirectTestCommands", "DirectTestData", "DirectTestPeers", "DirectTestResolvers", "DirectTestTime",
                 "TLSFixtures",
             ],

@@ -1,0 +1,33 @@
+internal import CommandKit
+internal import DirectCore
+internal import DirectProxy
+
+#if canImport(Darwin)
+internal import Darwin
+#elseif canImport(Musl)
+internal import Musl
+#else
+internal import Glibc
+#endif
+
+/// The entry point of `direct-proxy`.
+@main
+struct Main {
+    static func main() {
+        // Before there is another thread: they inherit it, and `Run` waits for these.
+        Signals.block()
+        do throws(Options.Mistake) {
+            let options = try Options(Array(CommandLine.arguments.dropFirst()))
+            if options.wantsHelp { exit(say(CommandOption.helpText, to: 1)) }
+            if options.wantsVersion { exit(say("direct-proxy \(PackageVersion.text)\n", to: 1)) }
+            exit(try Run(options).run())
+        } catch {
+            _ = say("direct-proxy: \(error.line)\n", to: 2)
+            exit(error.status)
+        }
+    }
+
+    private static func say(_ text: String, to descriptor: Int32) -> Int32 {
+        writeAll(Array(text.utf8), to: descriptor) == 0 ? 0 : 74
+    }
+}

@@ -1,0 +1,69 @@
+internal import DirectProxy
+
+/// What a tunnel's report looks like as one line.
+struct ReportLine {
+    let report: TunnelReport
+
+    /// The line for people: what was dialled, and what came of it.
+    var text: String {
+        if case .refused(let status, let line) = report.ending {
+            return "\(report.road.rawValue) refused \(status): \(line)"
+        }
+        var text = "\(report.road.rawValue) \(report.target ?? "-")"
+        if let endpoint = report.endpoint { text += " at \(endpoint)" }
+        if let source = report.source { text += " (\(source))" }
+        if !report.failed.isEmpty {
+            text += ", not at " + report.failed.map(\.description).joined(separator: ", ")
+        }
+        return text
+            + ": \(report.sent) bytes sent, \(report.received) received, \(ending) after \(milliseconds) ms"
+    }
+
+    /// The same as one object of JSON.
+    var json: String {
+        var members = [
+            ("road", Self.quoted(report.road.rawValue)), ("target", report.target.map(Self.quoted) ?? "null"),
+            ("address", report.endpoint.map { Self.quoted("\($0)") } ?? "null"),
+            ("source", report.source.map { Self.quoted("\($0)") } ?? "null"),
+            ("failed", "[" + report.failed.map { Self.quoted("\($0)") }.joined(separator: ",") + "]"),
+            ("sent", "\(report.sent)"), ("received", "\(report.received)"), ("ms", "\(milliseconds)"),
+            ("ending", Self.quoted(ending)),
+        ]
+        if case .refused(let status, let line) = report.ending {
+            members += [("status", "\(status)"), ("reason", Self.quoted(line))]
+        }
+        return "{" + members.map { "\"\($0.0)\":\($0.1)" }.joined(separator: ",") + "}"
+    }
+
+    private var ending: String {
+        switch report.ending {
+        case .complete: "complete"
+        case .reset(byTarget: true): "broken off by the target"
+        case .reset(byTarget: false): "broken off by the program"
+        case .idle: "idle"
+        case .stopped: "stopped"
+        case .refused: "refused"
+        @unknown default: "ended"
+        }
+    }
+
+    private var milliseconds: Int64 {
+        let (seconds, attoseconds) = report.time.components
+        return seconds * 1000 + attoseconds / 1_000_000_000_000_000
+    }
+
+    /// A string of JSON. What is quoted came in part from a program.
+    static func quoted(_ text: String) -> String {
+        var result = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"", "\\": result += "\\\(scalar)"
+            case _ where scalar.value < 0x20 || scalar.value == 0x7F:
+                let digits = String(scalar.value, radix: 16)
+                result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result + "\""
+    }
+}

@@ -1,0 +1,130 @@
+import CommandKit
+import DirectCore
+import DirectTestCommands
+import DirectTestPeers
+import Foundation
+import Testing
+
+@Suite("The program direct-proxy", .idleLimit)
+struct ProxyCommandTests {
+    @Test(
+        "It ends with its program's status, or says in one line why there is none",
+        arguments: [
+            (["--quiet", "--", "sh", "-c", "exit 7"], 7, ""),
+            (["--quiet", "--", "sh", "-c", "kill -9 $$"], 137, ""),
+            (["--", "/no/such/program"], 127, "direct-proxy: /no/such/program: No such file or directory\n"),
+            (["--nonsense"], 64, "direct-proxy: there is no option --nonsense\n"),
+            (["--resolve"], 64, "direct-proxy: --resolve needs a value\n"),
+            (
+                ["--resolve", "a:443"], 64,
+                "direct-proxy: \"a:443\": the entry is not host:port:address[,address]\n"
+            ),
+            (["--"], 64, "direct-proxy: -- needs a program\n"),
+            (["--open=yes"], 64, "direct-proxy: --open takes no value\n"),
+            (
+                ["--map", "/no/such/file"], 64,
+                "direct-proxy: --map /no/such/file: No such file or directory\n"
+            ),
+            (
+                ["--listen", "0.0.0.0:1"], 69,
+                "direct-proxy: 0.0.0.0:1 is reached by other machines; listen on 127.0.0.1 or [::1], or set listensBeyondLoopback\n"
+            ),
+        ] as [([String], Int32, String)]
+    )
+    func endings(_ words: [String], _ status: Int32, _ errors: String) async throws {
+        let result = try await Self.run(words)
+        #expect(result.status == status)
+        #expect(result.errors == errors)
+        #expect(result.output == "")
+    }
+
+    @Test("A map with a fault is one line that names the file and the line")
+    func mapFault() async throws {
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("map-\(UUID()).txt").path
+        try "# map\na.test:443:192.0.2.1\n\n192.0.2.2 b.test c.test\na:443:nonsense\n"
+            .write(toFile: path, atomically: true, encoding: .utf8)
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let result = try await Self.run(["--map", path])
+        #expect(result.status == 64)
+        #expect(result.errors.hasPrefix("direct-proxy: \(path), line 5: "))
+        #expect(result.errors.filter { $0 == "\n" }.count == 1)
+    }
+
+    @Test("Its program finds the proxy in its environment, with credentials, and no exceptions from it")
+    func environment() async throws {
+        let result = try await Self.run(
+            [
+                "--quiet", "--", "sh", "-c",
+                "echo $https_proxy $HTTP_PROXY $all_proxy \"[$no_proxy$NO_PROXY]\"",
+            ],
+            environment: ["no_proxy": "example.com", "https_proxy": "http://other:1"]
+        )
+        let words = result.output.split(separator: " ")
+        #expect(words.count == 4)
+        #expect(Set(words.prefix(3)).count == 1)
+        #expect(words.first?.hasPrefix("http://direct:") == true)
+        #expect(words.last == "[]\n")
+    }
+
+    @Test(
+        "A program reaches the map's address under its name, and what was dialled is told beside its output"
+    )
+    func curl() async throws {
+        guard FileManager.default.isExecutableFile(atPath: "/usr/bin/curl") else { return }
+        let target = try Listener.atOwnAddress()
+        async let result = Self.run([
+            "--resolve", "www.nowhere.test:80:\(target.address):\(target.port)", "--", "curl", "-s",
+            "http://www.nowhere.test/path",
+        ])
+        let request = try await onOwnThread {
+            let peer = try target.accept()
+            let request = String(decoding: try peer.receive(), as: UTF8.self)
+            try peer.send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello")
+            return request
+        }
+        #expect(request.hasPrefix("GET /path HTTP/1.1\r\nHost: www.nowhere.test\r\n"))
+        #expect(try await result.output == "hello")
+        #expect(
+            try await result.errors.hasPrefix(
+                "http www.nowhere.test:80 at \(target.address):\(target.port) (staticMap): "
+            )
+        )
+    }
+
+    private struct Result {
+        let status: Int32
+        let output, errors: String
+    }
+
+    private static func run(_ words: [String], environment: [String: String] = [:]) async throws -> Result {
+        var folder = Bundle.main.bundleURL
+        #if os(Linux)
+        folder = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
+        #else
+        folder.deleteLastPathComponent()
+        #endif
+        let program = folder.appendingPathComponent("direct-proxy").path
+        return try await onOwnThread {
+            let output = try #require(ChildPipe())
+            let errors = try #require(ChildPipe())
+            let process = try TestProcess(
+                program,
+                words,
+                environment: environment.merging(["PATH": "/usr/bin:/bin"]) { own, _ in own },
+                output: output.writing,
+                errors: errors.writing
+            )
+            output.closeWriting()
+            errors.closeWriting()
+            let first = FileHandle(fileDescriptor: output.reading, closeOnDealloc: true).readDataToEndOfFile()
+            let second = FileHandle(fileDescriptor: errors.reading, closeOnDealloc: true)
+                .readDataToEndOfFile()
+            let status = process.waitForEnd()
+            return Result(
+                status: status,
+                output: String(decoding: first, as: UTF8.self),
+                errors: String(decoding: second, as: UTF8.self)
+            )
+        }
+    }
+}

@@ -152,10 +152,12 @@ let package = Package(
             dependencies: ["DirectHTTP", "DirectHTTPJSON", "DirectCore", "DirectIO"],
             swiftSettings: commonSettings
         ),
+        // What a client and a server of TLS say first, as bytes.
+        .target(name: "DirectHello", dependencies: ["DirectCore"], swiftSettings: memorySafe),
         .target(
             name: "DirectProxy",
             dependencies: [
-                "DirectLookup", "DirectTransport", "DirectCore", "DirectIO", "DirectTLS", "DirectHTTP1",
+                "DirectHello", "DirectLookup", "DirectTransport", "DirectCore", "DirectIO", "DirectTLS", "DirectHTTP1",
             ],
             swiftSettings: memorySafe
         ),
@@ -268,7 +270,7 @@ let package = Package(
         .testTarget(
             name: "DirectProxyTests",
             dependencies: [
-                "DirectProxy", "direct-proxy", "CommandKit", "DirectHTTP", "DirectTransport", "DirectCore", "DirectIO", "DirectHTTP1",
+                "DirectProxy", "DirectHello", "direct-proxy", "CommandKit", "DirectHTTP", "DirectTransport", "DirectCore", "DirectIO", "DirectHTTP1",
                 "DirectTestCommands", "DirectTestData", "DirectTestPeers", "DirectTestResolvers", "DirectTestTime",
                 "TLSFixtures",
             ],

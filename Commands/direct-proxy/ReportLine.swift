@@ -15,24 +15,38 @@ struct ReportLine {
         if !report.failed.isEmpty {
             text += ", not at " + report.failed.map(\.description).joined(separator: ", ")
         }
+        if let name = report.serverName { text += ", TLS for \(name)" }
+        if !report.protocols.isEmpty { text += " (\(report.protocols.joined(separator: ", ")))" }
         return text
             + ": \(report.sent) bytes sent, \(report.received) received, \(ending) after \(milliseconds) ms"
     }
 
     /// The same as one object of JSON.
     var json: String {
-        var members = [
-            ("road", Self.quoted(report.road.rawValue)), ("target", report.target.map(Self.quoted) ?? "null"),
-            ("address", report.endpoint.map { Self.quoted("\($0)") } ?? "null"),
-            ("source", report.source.map { Self.quoted("\($0)") } ?? "null"),
-            ("failed", "[" + report.failed.map { Self.quoted("\($0)") }.joined(separator: ",") + "]"),
-            ("sent", "\(report.sent)"), ("received", "\(report.received)"), ("ms", "\(milliseconds)"),
-            ("ending", Self.quoted(ending)),
-        ]
+        var text = "{\"road\":" + Self.quoted(report.road.rawValue)
+        func add(_ name: String, _ value: String) { text += ",\"" + name + "\":" + value }
+        add("target", Self.value(report.target))
+        add("address", Self.value(report.endpoint?.description))
+        add("source", Self.value(report.source?.description))
+        add("failed", Self.list(report.failed.map(\.description)))
+        add("sni", Self.value(report.serverName))
+        add("alpn", Self.list(report.protocols))
+        add("ech", report.hasEncryptedHello ? "true" : "false")
+        add("sent", String(report.sent))
+        add("received", String(report.received))
+        add("ms", String(milliseconds))
+        add("ending", Self.quoted(ending))
         if case .refused(let status, let line) = report.ending {
-            members += [("status", "\(status)"), ("reason", Self.quoted(line))]
+            add("status", String(status))
+            add("reason", Self.quoted(line))
         }
-        return "{" + members.map { "\"\($0.0)\":\($0.1)" }.joined(separator: ",") + "}"
+        return text + "}"
+    }
+
+    private static func value(_ text: String?) -> String { text.map(quoted) ?? "null" }
+
+    private static func list(_ texts: [String]) -> String {
+        "[" + texts.map(quoted).joined(separator: ",") + "]"
     }
 
     private var ending: String {

@@ -23,17 +23,28 @@ struct Flow {
         case sourceFailed
         /// The sink takes no more.
         case sinkFailed
+        /// The source says something that ends the tunnel.
+        case refused
     }
 
     private var state = State.open
     /// Bytes that were read and found no room.
     private var held: ArraySlice<UInt8>
+    /// Looks at what passes; `nil` when that is over, or not wanted.
+    private var look: HelloLook?
+    /// Whether what is held waits for the look's answer.
+    private var waits = false
+    /// Whether the look has seen the bytes that were read before.
+    private var isShown = false
     /// The number of bytes that were sent.
     private(set) var moved: UInt64 = 0
 
-    /// - Parameter first: Bytes that were read before.
-    init(first: ArraySlice<UInt8> = []) {
-        held = first
+    /// - Parameters:
+    ///   - first: Bytes that were read before.
+    ///   - look: Looks at what passes.
+    init(first: ArraySlice<UInt8> = [], look: HelloLook? = nil) {
+        (held, self.look) = (first, look)
+        waits = look != nil && !first.isEmpty
     }
 
     /// Whether the end of the source has been passed on.
@@ -54,7 +65,12 @@ struct Flow {
         for _ in 0..<Self.roundsPerTurn {
             guard state != .done else { return .waits }
             if case .failed = sink.flush() { return .sinkFailed }
-            if !held.isEmpty {
+            if waits, moved == 0, state == .open, !isShown {
+                isShown = true
+                let early = held
+                if unsafe early.withUnsafeBytes({ unsafe show($0) }) == .refuses { return .refused }
+            }
+            if !held.isEmpty, !waits {
                 guard sendHeld(to: sink) else { return .sinkFailed }
                 guard held.isEmpty else { return .waits }
             }
@@ -65,16 +81,33 @@ struct Flow {
             }
             switch unsafe source.read(into: scratch) {
             case .moved(let count):
+                if look != nil {
+                    let bytes = unsafe UnsafeRawBufferPointer(rebasing: scratch[..<count])
+                    let answer = unsafe show(bytes)
+                    if answer == .refuses { return .refused }
+                    if answer == .waits || !held.isEmpty {
+                        unsafe held += Array(bytes)
+                        continue
+                    }
+                }
                 guard unsafe send(UnsafeRawBufferPointer(rebasing: scratch[..<count]), to: sink) else {
                     return .sinkFailed
                 }
             case .again: continue
             case .wantsRead, .wantsWrite: return .waits
-            case .ended(clean: true): state = .ended
+            case .ended(clean: true): (state, look, waits) = (.ended, nil, false)
             case .ended(clean: false), .failed: return .sourceFailed
             }
         }
         return .hasMore
+    }
+
+    /// Shows bytes to the look, if there is one.
+    private mutating func show(_ bytes: UnsafeRawBufferPointer) -> HelloLook.Answer {
+        guard let (answer, isDone) = unsafe look?.take(bytes) else { return .passes }
+        waits = answer == .waits
+        if isDone { look = nil }
+        return answer
     }
 
     /// Sends bytes, and holds those that find no room. Returns false if the sink takes no more.

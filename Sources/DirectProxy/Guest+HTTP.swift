@@ -74,7 +74,7 @@ extension Guest {
                     core.release(.tunnel)
                     throw Refusal.gone
                 }
-                return tunnel(far, report(.connect, target, far, since: start), since: start)
+                return tunnel(far, to: target, report(.connect, target, far, since: start), since: start)
             } catch {
                 core.release(.tunnel)
                 throw error

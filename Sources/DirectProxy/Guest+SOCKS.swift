@@ -31,7 +31,7 @@ extension Guest {
                     far.end.reset()
                     throw Refusal.gone
                 }
-                return tunnel(far, report(.socks, target, far, since: start), since: start)
+                return tunnel(far, to: target, report(.socks, target, far, since: start), since: start)
             } catch {
                 core.release(.tunnel)
                 throw error

@@ -1,4 +1,5 @@
 internal import DirectCore
+internal import DirectHello
 internal import DirectHTTP1
 internal import DirectIO
 internal import DirectTransport
@@ -43,8 +44,17 @@ final class Guest: @unchecked Sendable {
     }
 
     /// Returns the tunnel's work, with the report at its end.
-    func tunnel(_ far: FarEnd, _ report: TunnelReport, since start: Instant) -> @Sendable () async -> Void {
-        let tunnel = Tunnel(near: .socket(socket), far: far.end, early: ahead, core: core)
+    func tunnel(
+        _ far: FarEnd,
+        to target: Target,
+        _ report: TunnelReport,
+        since start: Instant
+    ) -> @Sendable () async -> Void {
+        let names = core.configuration.serverNames
+        let look =
+            names == .ignored
+            ? nil : HelloLook(for: target.host.description, insists: names == .matching)
+        let tunnel = Tunnel(near: .socket(socket), far: far.end, early: ahead, look: look, core: core)
         ahead = []
         let (core, onEvent) = (core, core.configuration.onEvent)
         return {
@@ -54,6 +64,10 @@ final class Guest: @unchecked Sendable {
             (report.sent, report.received) = tunnel.moved
             report.time = core.loop.now.since(start)
             report.ending = ending
+            if let hello = tunnel.hello {
+                (report.serverName, report.protocols) = (hello.serverName, hello.protocols)
+                report.hasEncryptedHello = hello.hasEncryptedHello
+            }
             onEvent(.ended(report))
         }
     }

@@ -27,6 +27,8 @@ extension LocalProxy {
         ///
         /// Behind a proxy browsers lose their own checks of local networks: a page may ask for any address.
         public var vetting: AddressVetting? = .publicInternetOnly
+        /// What is done with the server's name that a program sends in TLS.
+        public var serverNames = ServerNames.reported
         /// The proxy that is asked for the chosen addresses; `nil` to dial them.
         public var upstream: Proxy?
         /// How much of everything there may be.
@@ -55,6 +57,17 @@ extension LocalProxy {
         case dialled
         /// They are refused, with status 403.
         case refused
+    }
+
+    /// What is done with the server's name that a program sends in the ClientHello of its TLS.
+    public enum ServerNames: Hashable, Sendable {
+        /// It is not read.
+        case ignored
+        /// It is read on its way, and reported.
+        case reported
+        /// It is read before anything is sent on. A tunnel in which it is not the host that the program has named to
+        /// the proxy ends with an alert. What does not begin like TLS, or has no name, passes.
+        case matching
     }
 
     /// How much of everything there may be.

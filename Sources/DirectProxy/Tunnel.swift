@@ -1,4 +1,5 @@
 internal import DirectCore
+internal import DirectHello
 internal import DirectIO
 internal import DirectTransport
 
@@ -11,22 +12,29 @@ final class Tunnel: @unchecked Sendable {
     private var up, down: Flow
     private let core: ProxyCore
     private let idleLimit: UInt64
+    private let look: HelloLook?
 
     /// - Parameters:
     ///   - early: Bytes of the program that came behind the head.
     ///   - earlyBack: The same of the target.
+    ///   - look: Looks at what the program says first.
     init(
         near: TunnelEnd,
         far: TunnelEnd,
         early: ArraySlice<UInt8>,
         earlyBack: ArraySlice<UInt8> = [],
+        look: HelloLook? = nil,
         core: ProxyCore
     ) {
         (self.near, self.far, self.core) = (near, far, core)
-        up = Flow(first: early)
+        self.look = look
+        up = Flow(first: early, look: look)
         down = Flow(first: earlyBack)
         idleLimit = core.limits.idle.clampedNanoseconds
     }
+
+    /// What the program has said first, if that was a ClientHello.
+    var hello: ClientHello? { look?.hello }
 
     /// The number of bytes that were passed on to the target, and to the program.
     var moved: (up: UInt64, down: UInt64) { (up.moved, down.moved) }
@@ -36,7 +44,12 @@ final class Tunnel: @unchecked Sendable {
         far.socket.partner = near.socket
         let ending = await move()
         far.socket.partner = nil
-        if case .complete = ending {
+        if case .refused = ending {
+            _ = unsafe Self.alert.withUnsafeBytes { unsafe near.write($0) }
+            near.finishSending()
+            near.close()
+            far.reset()
+        } else if case .complete = ending {
             near.close()
             far.close()
         } else {
@@ -45,6 +58,9 @@ final class Tunnel: @unchecked Sendable {
         }
         return ending
     }
+
+    /// The fatal alert `unrecognized_name` (RFC 6066, section 3).
+    private static let alert: [UInt8] = [21, 3, 3, 0, 2, 2, 112]
 
     private func move() async -> TunnelReport.Ending {
         var (before, deadline) = (UInt64.max, Instant.never)
@@ -55,6 +71,9 @@ final class Tunnel: @unchecked Sendable {
                 up.step(from: near, to: far, by: core.scratch),
                 down.step(from: far, to: near, by: core.scratch)
             )
+            if results.0 == .refused, let name = hello?.serverName {
+                return .refused(403, "the program names \(name) in TLS, and another host to the proxy")
+            }
             // A sink that is gone may have sent its last words: they are passed on before the end.
             if results.0 == .sinkFailed {
                 up.abandon()

@@ -39,6 +39,13 @@ public struct TunnelReport: Sendable {
     public var source: AddressSource?
     /// The addresses that were tried before, without success.
     public var failed: [Endpoint] = []
+    /// The server's name that the program has sent in its ClientHello; `nil` if it sent none, or speaks no TLS. With
+    /// Encrypted Client Hello it is the public one.
+    public var serverName: String?
+    /// The protocols that it offered there (ALPN).
+    public var protocols: [String] = []
+    /// Whether it has sent an Encrypted Client Hello, or something that looks like one.
+    public var hasEncryptedHello = false
     /// The bytes from the program to the target, and back.
     public var sent: UInt64 = 0, received: UInt64 = 0
     /// The time it took to find an address, and to connect to it.

@@ -15,7 +15,7 @@ import FoundationNetworking
 struct PublicNamesTests {
     @Test("Every public name can be written without its module where Foundation is imported")
     func unqualified() {
-        // An ambiguous name does not compile. scripts/check names finds a missing one.
+        // An ambiguous name does not compile. scripts/check api finds a missing one.
         let types: [Any.Type] = [
             InternationalHostError.self,
             HTTPLogger.self, MockRouter.self, MockRouterError.self, MultipartError.self, MultipartPart.self,

@@ -22,7 +22,8 @@ func foundationProgram(_ name: String) -> Target {
 }
 
 // A package of small programs that use direct-http as any other program would. Started without arguments,
-// each runs against servers of its own, and ends with 0 only if it did what it promises.
+// each runs against servers of its own, and ends with 0 only if it did what it promises. The manifest of
+// direct-http names the same programs, for scripts/check.
 let package = Package(
     name: "direct-http-examples",
     platforms: [.macOS(.v15)],

@@ -271,12 +271,15 @@ extension CachingResolver {
         let (now, deadline, latest) = (now, context.deadline, context.latestEnd)
         return state.withLock { state in
             guard state.table.wantsQuestion(for: key, besides: want.useless, at: now) else { return nil }
-            let known = state.queries[key]
+            // Who refuses nothing joins no query of those who do: its answer is the one after theirs. His own
+            // takes its place.
+            let known = state.queries[key].flatMap {
+                $0.want.isForCallerAlone && !want.isForCallerAlone ? nil : $0
+            }
             let query =
                 known ?? InFlightQuery(key, generation: state.generation, isWanted: waiter == nil, want)
             query.awaited.withLock { $0 = (max($0.deadline, deadline), max($0.latest, latest)) }
             if let waiter { query.join(waiter) } else { query.isWanted = true }
-            if !want.isForCallerAlone { query.want.isForCallerAlone = false }
             if known == nil { query.limit = limit(of: query, on: context.loop) }
             if let own = context.limit { query.limit?.lead(own) }
             guard known == nil else { return query }

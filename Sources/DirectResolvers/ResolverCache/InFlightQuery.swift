@@ -24,7 +24,7 @@ final class InFlightQuery: @unchecked Sendable {
 
     let key: AnswerKey
     /// What is wrong with the answer that the table has.
-    var want: CachingResolver.Want
+    let want: CachingResolver.Want
     /// The cache's generation when the query was started.
     let generation: Int
     /// Whether the answer is wanted even without waiters, as that of a refresh is.

@@ -280,4 +280,29 @@ struct ChainResolverTests {
         }
         #expect(first.asked.count <= 2 && next.asked.count == 1)
     }
+
+    @Test("Who refuses nothing joins no question of those who refuse a part of an answer")
+    func askedBesidePartlyRefused() async throws {
+        let gate = Barrier()
+        let first = ScriptedResolver("first", ["192.0.2.1", "10.0.0.1"], timeToLive: .seconds(5))
+        let next = ScriptedResolver("next") { _, _ in
+            await gate.pass()
+            return Resolution(["192.0.2.9"], timeToLive: .seconds(300), source: .resolver("next"))
+        }
+        let cache = CachingResolver(ChainResolver(first, next), .init(), loop: time.loop)
+        let context = ResolveContext(on: time.loop)
+        let answer = try await cache.resolve(host, port: 443, context: context)
+        time.advance(by: .seconds(6))
+        let refusing = Task {
+            var context = context
+            context.isForCallerAlone = true
+            return try await answer.fallback?(context)?.endpoints
+        }
+        await gate.arrivals(1)
+        let other = try await cache.resolve(host, port: 443, context: context)
+        #expect(other.endpoints == ["192.0.2.1", "10.0.0.1"])
+        gate.open()
+        #expect(try await refusing.value == ["192.0.2.9"])
+        #expect(cache.contents.map(\.author) == [.resolver("first")])
+    }
 }

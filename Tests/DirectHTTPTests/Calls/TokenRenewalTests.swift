@@ -232,21 +232,21 @@ struct TokenRenewalTests {
         arguments: [false, true]
     )
     func begunBefore(isLate: Bool) async throws {
-        let (queued, asked) = (DiskGate(), DiskGate())
+        let (queued, rest) = (DiskGate(), DiskGate())
         defer {
             queued.open()
-            asked.open()
+            rest.open()
         }
         let server = try FixtureServer.start { request in
             if request.target == "/token" {
-                asked.open()
+                rest.open()
                 return .text("good")
             }
             guard request.headers["authorization"] == "Bearer good" else {
                 queued.wait()
                 return .written(status: 401, ["WWW-Authenticate": "Bearer"]) { writer in
                     try writer.write([0])
-                    if isLate { asked.wait() }
+                    rest.wait()
                     try writer.write([1])
                 }
             }
@@ -272,7 +272,12 @@ struct TokenRenewalTests {
         }
         while client.connections.allSatisfy({ $0.waiting == 0 }) { await Task.yield() }
         queued.open()
-        if isLate { try await endReadingAhead() }
+        if isLate {
+            try await endReadingAhead()
+        } else {
+            try await time.waitBegins(for: .milliseconds(100))
+            rest.open()
+        }
         #expect(try await call == "in")
     }
 

@@ -112,7 +112,7 @@ public struct HTTPLogger: Sendable {
         do {
             let response = try await forward(request)
             let place =
-                response.transaction.map { " from \($0.endpoint)\($0.isReused ? ", reused" : "")" } ?? ""
+                response.transaction.map { " from \($0.place)\($0.isReused ? ", reused" : "")" } ?? ""
             line(of: number, "<-- \(response.status)\(place), \(Self.time(since: start))")
             log(response.headers, of: number, arrow: "<--")
             if let end = number.showedHead() { line(of: number, end) }

@@ -20,7 +20,7 @@ struct HAREntry {
             ("time", .milliseconds(facts.duration ?? .zero)), ("request", request), ("response", response),
             ("cache", .object([:])), ("timings", timings),
         ]
-        if let endpoint = facts.response?.transaction?.dialledEndpoint {
+        if let endpoint = facts.response?.transaction?.endpoint {
             members.append(("serverIPAddress", .string("\(endpoint.address)")))
             if let port = endpoint.port { members.append(("connection", .string("\(port)"))) }
         }

@@ -40,7 +40,7 @@ extension RequestOutcome {
     private static func attempts(_ transaction: HTTPTransaction?, ending: Ending) -> [(String, Ending)] {
         guard let transaction else { return [] }
         let failed = transaction.failedAttempts.map { ("\($0.endpoint)", Ending($0.phase, $0.reason)) }
-        return failed + [("\(transaction.endpoint)", ending)]
+        return failed + [(transaction.place, ending)]
     }
 }
 

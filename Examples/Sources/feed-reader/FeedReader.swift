@@ -40,7 +40,7 @@ struct FeedReader {
         let feed = try await client.get(url, headers: ["Accept": "application/rss+xml, application/atom+xml"])
             .requiringSuccess()
         if let transaction = feed.transaction {
-            print("from \(transaction.endpoint), which \(transaction.source) named")
+            print("from \(transaction.endpoint?.description ?? "a socket"), which \(transaction.source) named")
         } else {
             print("from the cache")
         }

@@ -157,7 +157,7 @@ struct Acts {
         page.promise(
             "it has the address",
             transaction.endpoint == (try Endpoint("\(address):\(stage.port)")),
-            "\(transaction.endpoint)"
+            "\(transaction.endpoint as Any)"
         )
         page.promise("it has the address's source", transaction.source == source, "\(transaction.source)")
         page.promise("the connection is reused when it should be", transaction.isReused == isReused)

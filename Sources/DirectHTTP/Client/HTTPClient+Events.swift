@@ -175,7 +175,7 @@ extension HTTPClient.Response {
     fileprivate func requireEvents() async throws {
         guard status == .ok else {
             try await requiringSuccess()
-            throw HTTPError(.response, .status(status), url: url, endpoint: transaction?.dialledEndpoint)
+            throw HTTPError(.response, .status(status), url: url, endpoint: transaction?.endpoint)
         }
         guard headers.hasContentType("text/event-stream") else {
             await body.drain()

@@ -50,7 +50,7 @@ final class ContentDecoding: Sendable {
         }
         let place = BodyLocation(
             name: response.transaction?.name ?? (try? request.url.host.description),
-            endpoint: response.transaction?.dialledEndpoint
+            endpoint: response.transaction?.endpoint
         )
         let codings: [ContentCoding]?
         do throws(CodingError) {

@@ -342,7 +342,7 @@ extension Download {
     private var name: String? { (try? request.url)?.host.description }
 
     private func error(_ reason: HTTPError.Reason, _ response: Response) -> HTTPError {
-        let (line, endpoint) = (response.line(to: request), response.transaction?.dialledEndpoint)
+        let (line, endpoint) = (response.line(to: request), response.transaction?.endpoint)
         return HTTPError(.body, reason, method: line.method, url: line.url, endpoint: endpoint).after(history)
     }
 

@@ -65,7 +65,7 @@ package struct BodyLocation: Sendable {
     }
 
     init(_ facts: ConnectionFacts?) {
-        self.init(name: facts?.name, endpoint: facts?.dialledEndpoint)
+        self.init(name: facts?.name, endpoint: facts?.endpoint)
     }
 
     /// Returns an error of the body.

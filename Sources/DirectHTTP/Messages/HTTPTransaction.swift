@@ -16,10 +16,8 @@ public struct HTTPTransaction: Sendable, CustomStringConvertible {
     var wasIdle: Bool { record.wasIdle }
     /// The name that the request was for.
     public var name: String { connection.name }
-    /// The endpoint that the bytes went to. `0.0.0.0` if they went to a ``unixSocket``.
-    public var endpoint: Endpoint { connection.endpoint }
-    /// The endpoint for errors: `nil` if the bytes went to a ``unixSocket``.
-    package var dialledEndpoint: Endpoint? { connection.dialledEndpoint }
+    /// The endpoint that the bytes went to; `nil` if they went to a ``unixSocket``.
+    public var endpoint: Endpoint? { connection.endpoint }
     /// The source of the endpoint's address, as it was when the connection was made.
     public var source: AddressSource { connection.source }
     /// The proxy, without user and password; `nil` without one. If the proxy resolved the name, the endpoint
@@ -29,7 +27,11 @@ public struct HTTPTransaction: Sendable, CustomStringConvertible {
     /// only (RFC 6052).
     public var translatedAddress: IPAddress? { connection.path.translated }
     /// The Unix domain socket that the bytes went to; `nil` if they went to ``endpoint``.
-    public var unixSocket: UnixSocketPath? { connection.path.unixSocket }
+    public var unixSocket: UnixSocketPath? {
+        if case .unixSocket(let path) = connection.path.peer { path } else { nil }
+    }
+    /// The place that the bytes went to, for texts.
+    package var place: String { connection.path.peer.description }
     /// The address and the port on this machine that the bytes left from; `nil` for a ``unixSocket``.
     public var localEndpoint: Endpoint? { connection.path.local }
     /// The result of the TLS handshake; `nil` for `http`.
@@ -64,7 +66,6 @@ public struct HTTPTransaction: Sendable, CustomStringConvertible {
 
     /// The name, the endpoint, the proxy, the connection, TLS and the response time.
     public var description: String {
-        let place = unixSocket.map { "unix:\($0)" } ?? "\(endpoint)"
         var text = "\(name) at \(place) (\(source)), "
         if let proxy { text += "over \(proxy), " }
         text += isReused ? "reused" : "new connection"

@@ -71,7 +71,7 @@ extension HTTPClient {
 
         /// The error of a status that the caller does not accept, with the beginning of the body.
         func statusError(_ body: [UInt8]) -> HTTPError {
-            let (method, endpoint) = (self.body.request?.method, transaction?.dialledEndpoint)
+            let (method, endpoint) = (self.body.request?.method, transaction?.endpoint)
             var error = HTTPError(.response, .status(status), method: method, url: url, endpoint: endpoint)
                 .after(history)
             error.response = ReceivedResponse(head, body: body)

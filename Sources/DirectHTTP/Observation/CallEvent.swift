@@ -40,12 +40,12 @@ public struct CallEvent: Sendable, CustomStringConvertible {
         /// certificate still is.
         case identityKept(TLSError)
         /// A connection was made. With TLS, its certificate is valid for the name, or was accepted in spite
-        /// of its faults.
-        case connected(Endpoint, tls: TLSFacts?)
+        /// of its faults. Without an endpoint it is one to a Unix domain socket, here and below.
+        case connected(Endpoint?, tls: TLSFacts?)
         /// A request is sent on a connection: its head, and as much of the body as is sent with it.
-        case sending(HTTPMethod, HTTPURL, Endpoint, bytes: Int, isReused: Bool)
+        case sending(HTTPMethod, HTTPURL, Endpoint?, bytes: Int, isReused: Bool)
         /// An idle connection turned out to be dead; the request is sent on another one.
-        case foundDead(Endpoint)
+        case foundDead(Endpoint?)
         /// The head of a response arrived.
         case responded(HTTPStatus, HTTPTransaction)
         /// The body of a response ended, or its reader abandoned it.
@@ -76,10 +76,10 @@ extension CallEvent.Kind: CustomStringConvertible {
         case .attempted(let endpoint, let name): "trying \(endpoint) for \(name)"
         case .attemptFailed(let attempt): "failed: \(attempt)"
         case .identityKept(let error): "the former client certificate is kept: \(error)"
-        case .connected(let endpoint, let tls): "connected to \(endpoint)" + (tls.map { ", \($0)" } ?? "")
+        case .connected(let endpoint, let tls): "connected to \(Self.text(endpoint))" + (tls.map { ", \($0)" } ?? "")
         case .sending(let method, let url, let endpoint, let bytes, let isReused):
-            "sending \(method) \(url) to \(endpoint) on \(isReused ? "a reused" : "an unused") connection, \(bytes) bytes"
-        case .foundDead(let endpoint): "the idle connection to \(endpoint) is dead"
+            "sending \(method) \(url) to \(Self.text(endpoint)) on \(isReused ? "a reused" : "an unused") connection, \(bytes) bytes"
+        case .foundDead(let endpoint): "the idle connection to \(Self.text(endpoint)) is dead"
         case .responded(let status, let transaction): "\(status) from \(transaction)"
         case .bodyEnded(let bytes, let isWhole): "\(isWhole ? "" : "abandoned after ")\(bytes) bytes of body"
         case .hedging(let endpoint): "the response from \(endpoint) is late"
@@ -87,4 +87,6 @@ extension CallEvent.Kind: CustomStringConvertible {
         case .ended(let report): "\(report)"
         }
     }
+
+    private static func text(_ endpoint: Endpoint?) -> String { endpoint?.description ?? "a Unix domain socket" }
 }

@@ -250,7 +250,7 @@ final class SendingObserver: TransportObserver {
     }
 
     func note(_ event: TransportEvent) {
-        if case .sending(let endpoint, _, _) = event { onSending(endpoint) }
+        if case .sending(let endpoint?, _, _) = event { onSending(endpoint) }
         log?.note(event)
     }
 }

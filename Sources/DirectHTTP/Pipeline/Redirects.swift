@@ -214,7 +214,7 @@ final class Redirects: Sendable {
         response: Response,
         history: [Hop]
     ) -> HTTPError {
-        let endpoint = response.transaction?.dialledEndpoint
+        let endpoint = response.transaction?.endpoint
         let (method, url) = (request.method, response.url)
         return HTTPError(.redirect, .redirect(fault), method: method, url: url, endpoint: endpoint)
             .after(history)

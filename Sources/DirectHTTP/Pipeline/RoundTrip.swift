@@ -246,8 +246,8 @@ final class RoundTrip: NetworkLayer {
         _ settings: ConnectionSettings.Box?
     ) throws(DialFailure) -> (route: Route, isKnown: Bool) {
         do throws(TransportError) {
-            if let settings = settings?.settings, settings.unixSocket != nil {
-                return (try planner.unixSocketRoute(for: request, settings, to: url), true)
+            if let settings = settings?.settings, let path = settings.unixSocket {
+                return (try planner.unixSocketRoute(to: path, for: request, settings), true)
             }
             if let proxy, proxy.proxy.lookup == .byProxy {
                 return (try planner.chosenRoute(for: request, to: url) ?? .byProxy, true)

@@ -92,15 +92,15 @@ struct RoutePlanner: Sendable {
         }
     }
 
-    /// Returns the route to a Unix domain socket. It has no address, so it is known by one that nothing has.
+    /// Returns the route to a Unix domain socket.
     func unixSocketRoute(
+        to path: UnixSocketPath,
         for request: Request,
-        _ settings: ConnectionSettings,
-        to url: HTTPURL
+        _ settings: ConnectionSettings
     ) throws(TransportError) -> Route {
         guard request.addresses == nil else { throw .failed(.request, .settings(.unixSocketAndAddresses)) }
         guard settings.local == nil else { throw .failed(.request, .settings(.unixSocketAndBinding)) }
-        return .chosen(["0.0.0.0"], port: url.port, source: .request)
+        return .unixSocket(path)
     }
 
     /// Returns the query to the resolver that is in charge; `nil` if the system's is.

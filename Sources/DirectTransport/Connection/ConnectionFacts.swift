@@ -1,5 +1,5 @@
 package import DirectCore
-package import DirectIO
+internal import DirectIO
 package import DirectTLS
 
 /// The properties of a connection that are the same for all of its requests.
@@ -21,11 +21,10 @@ package final class ConnectionFacts: Sendable {
 
     /// The destination of the bytes.
     package struct Path: Sendable {
-        package let endpoint: Endpoint
+        package let peer: Peer
         package let source: AddressSource
         package var proxy: String?
         package var translated: IPAddress?
-        package var unixSocket: UnixSocketPath?
         /// The address and the port that its bytes leave from; `nil` for a Unix domain socket.
         package var local: Endpoint?
     }
@@ -49,10 +48,9 @@ package final class ConnectionFacts: Sendable {
         var fallbackForAnswer: [Endpoint]?
     }
 
-    package var endpoint: Endpoint { path.endpoint }
+    /// The endpoint that the bytes go to; `nil` for a Unix domain socket, which has none.
+    package var endpoint: Endpoint? { path.peer.endpoint }
     package var source: AddressSource { path.source }
-    /// The endpoint for errors: `nil` for a Unix domain socket, which has none.
-    package var dialledEndpoint: Endpoint? { path.unixSocket == nil ? endpoint : nil }
 
     /// Whether this connection was made because the route's own addresses failed or were not all. They are
     /// not tried again while it lives.

@@ -12,8 +12,6 @@ package final class ConnectionProfile: Sendable {
     let ech: EncryptedClientHello
     /// Whether TLS 1.3 may be offered.
     let allowsTLS13: Bool
-    /// The Unix domain socket to connect to; `nil` for addresses.
-    let unixSocket: UnixSocketPath?
     /// The options of its sockets.
     let socket: SocketOptions
 
@@ -28,7 +26,6 @@ package final class ConnectionProfile: Sendable {
         identity = settings.identity
         self.ech = settings.encryptedClientHello ?? ech
         allowsTLS13 = tls.maximumVersion == .tls13
-        unixSocket = settings.unixSocket
         let local = settings.local ?? socket.local
         self.socket = SocketOptions(local: local, keepAlive: settings.keepAlive ?? socket.keepAlive)
     }

@@ -20,12 +20,12 @@ package enum TransportEvent: Sendable {
     case attemptFailed(FailedAttempt)
     /// The files of the client's certificate have changed and cannot be used, so the former one still is.
     case identityKept(TLSError)
-    /// A connection was made.
-    case connected(Endpoint, tls: TLSFacts?)
+    /// A connection was made; to a Unix domain socket if there is no endpoint, here and below.
+    case connected(Endpoint?, tls: TLSFacts?)
     /// The request is sent: its head, and as much of the body as is sent with it.
-    case sending(Endpoint, bytes: Int, isReused: Bool)
+    case sending(Endpoint?, bytes: Int, isReused: Bool)
     /// An idle connection turned out to be dead; the request is sent on another one.
-    case foundDead(Endpoint)
+    case foundDead(Endpoint?)
     /// The head of a response arrived.
     case responded(HTTPStatus, ExchangeRecord)
     /// The body of the response ended, or its reader abandoned it.

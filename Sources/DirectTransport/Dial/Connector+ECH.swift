@@ -14,43 +14,31 @@ extension Connector {
     /// Whether the server name is to be encrypted, or to look like it.
     var usesECH: Bool { profile.ech != .off }
 
-    /// Returns a function that connects as the settings say.
+    /// Makes an attempt with what the settings say to offer, and the one new attempt after a refusal.
     ///
-    /// - Parameters:
-    ///   - configs: Returns the configurations of the server at an endpoint; `nil` for none. Looked for only
-    ///     if the settings ask for them.
-    ///   - connect: Returns the function that connects with a connector's offer.
-    func encrypting(
-        with configs: @autoclosure () -> @Sendable (Endpoint) -> ECHConfigList?,
-        _ connect: @escaping @Sendable (Connector) -> Connect
-    ) -> Connect {
-        guard usesECH else { return connect(self) }
-        let configs = configs()
-        return { endpoint throws(AttemptFailure) in
-            let first: Connector
-            do throws(TLSError) {
-                first = try offering(configs(endpoint))
-            } catch {
-                throw AttemptFailure(unavailable: error)
-            }
-            do throws(AttemptFailure) {
-                return try await connect(first)(endpoint)
-            } catch {
-                guard let second = first.afterRejection(error.cause) else { throw error }
-                return try await connect(second)(endpoint)
-            }
+    /// - Parameter config: The configurations of the server there; `nil` for none. Looked for only if the
+    ///   settings ask for them.
+    func offering<Arrival, Failure: OfferFailure>(
+        _ config: @autoclosure () -> ECHConfigList?,
+        attempt: (Connector) async throws(Failure) -> Arrival
+    ) async throws(Failure) -> Arrival {
+        guard usesECH else { return try await attempt(self) }
+        let first: Connector
+        do throws(TLSError) {
+            first = try offering(config())
+        } catch {
+            throw Failure(unavailable: error)
         }
-    }
-
-    /// Connects to a proxy, which has settings of its own.
-    var connectToProxy: Connect {
-        encrypting(with: { _ in nil }) { connector in
-            { endpoint throws(AttemptFailure) in try await connector.connect(to: endpoint) }
+        do throws(Failure) {
+            return try await attempt(first)
+        } catch {
+            guard let second = first.afterRejection(error.cause) else { throw error }
+            return try await attempt(second)
         }
     }
 
     /// Returns a copy that offers what the settings say. Throws if they demand what cannot be done.
-    func offering(_ known: ECHConfigList?) throws(TLSError) -> Connector {
+    private func offering(_ known: ECHConfigList?) throws(TLSError) -> Connector {
         var connector = self
         let config = if case .config(let own) = profile.ech { own } else { known }
         if let obstacle = obstacle(config) {
@@ -95,30 +83,43 @@ extension Connector {
 }
 
 extension Dialler {
-    /// Returns the function that finds the configurations of the server at an endpoint: those of the
-    /// request's own map, then the client's, then those that have come with the endpoint.
-    func echConfigs(
-        of latest: Locked<EndpointSelection>,
-        for host: HTTPHost
-    ) -> @Sendable (Endpoint) -> ECHConfigList? {
-        let own = settings.echConfig
-        return { endpoint in
-            let selection = latest.withLock { $0 }
-            return selection.source.author == .request
-                ? selection.echConfig?(endpoint) ?? own?(host)
-                : own?(host) ?? selection.echConfig?(endpoint)
-        }
+    /// Returns the configurations of the server at an endpoint: those of the request's own map, then the
+    /// client's, then those that have come with the endpoint. A proxy has settings of its own.
+    func echConfig(
+        for leg: Leg,
+        at endpoint: Endpoint,
+        of latest: Locked<EndpointSelection>
+    ) -> ECHConfigList? {
+        guard leg.proxy == nil else { return nil }
+        let selection = latest.withLock { $0 }
+        let host = leg.destination.host
+        return selection.source.author == .request
+            ? selection.echConfig?(endpoint) ?? settings.echConfig?(host)
+            : settings.echConfig?(host) ?? selection.echConfig?(endpoint)
     }
 }
 
-extension AttemptFailure {
-    /// The failure of an attempt that is not made. An endpoint without a configuration says nothing about the
-    /// others.
-    fileprivate init(unavailable error: TLSError) {
+/// The failure of an attempt to which an offer belongs.
+protocol OfferFailure: Error {
+    var cause: TransportError { get }
+
+    /// The failure of an attempt that is not made.
+    init(unavailable error: TLSError)
+}
+
+extension AttemptFailure: OfferFailure {
+    /// An endpoint without a configuration says nothing about the others.
+    init(unavailable error: TLSError) {
         self = .failed(
             .tls,
             reason: .tls(error),
             consequence: error == .encryptedClientHelloUnavailable(.noConfig) ? .tryNext : .stop
         )
+    }
+}
+
+extension DialFailure: OfferFailure {
+    convenience init(unavailable error: TLSError) {
+        self.init(cause: .failed(.tls, .tls(error)))
     }
 }

@@ -3,207 +3,128 @@ internal import DirectHTTP1
 internal import DirectIO
 internal import DirectTLS
 
-/// Dialling through a proxy. The connection to the proxy is made like any other (`search`). Then either the
-/// proxy forwards each `http` request, or a `ProxyNegotiation` opens a tunnel, and TLS with the server runs
-/// inside it.
+/// Legs behind a proxy. The proxy's own leg is travelled like any other. Then either the proxy forwards each
+/// `http` request, or a `ProxyNegotiation` opens a tunnel, and TLS with the server runs inside it.
 extension Dialler {
-    /// Connects to the URL's host, whose name the proxy resolves.
-    func dial(
-        _ url: HTTPURL,
-        connector: Connector,
-        over entry: ProxyEntry,
-        detour: Detour?
-    ) async throws(DialFailure) -> Connection {
-        guard connector.usesECH else {
-            return try await dialOnce(url, connector: connector, over: entry, detour: detour)
-        }
-        let first: Connector
-        do throws(TLSError) {
-            first = try connector.offering(settings.echConfig?(url.host))
-        } catch {
-            throw DialFailure(cause: .failed(.tls, .tls(error)))
-        }
-        do throws(DialFailure) {
-            return try await dialOnce(url, connector: first, over: entry, detour: detour)
-        } catch {
-            guard let second = first.afterRejection(error.cause) else { throw error }
-            return try await dialOnce(url, connector: second, over: entry, detour: detour)
-        }
-    }
-
-    @inline(never)
-    private func dialOnce(
-        _ url: HTTPURL,
-        connector: Connector,
-        over entry: ProxyEntry,
-        detour: Detour?
-    ) async throws(DialFailure) -> Connection {
-        try checkVetting(of: url, for: connector.destination)
-        let forwarding = entry.forwards(url) ? Forwarding(authorization: try authorization(of: entry)) : nil
-        let result = try await connect(to: entry, for: connector, detour: detour)
-        var established = result.established
-        if forwarding == nil {
+    /// Arrives at a party whose address the proxy before it finds.
+    func arrive(
+        at leg: Leg,
+        behind before: Leg,
+        by connector: Connector,
+        around detour: Detour?
+    ) async throws(DialFailure) -> Arrival {
+        let (host, port) = (leg.destination.host, leg.destination.port)
+        return try await connector.offering(settings.echConfig?(host)) { connector throws(DialFailure) in
+            try checkVetting(of: leg.destination)
+            let proxy = try await travel(before, within: connector.limits, around: detour)
+            var transport = proxy.transport
+            if leg.forwarding != nil {
+                // The TLS facts are those of the proxy, not of the server.
+                (transport.tls, transport.translated) = (nil, nil)
+                return proxy.behindProxy(transport, at: loop.now)
+            }
             do throws(AttemptFailure) {
-                established = try await openTunnel(
-                    with: connector,
-                    target: .host(url.host, port: url.port),
-                    result: result,
-                    entry: entry
-                )
+                transport = try await openTunnel(to: .host(host, port: port), by: connector, at: proxy, before)
+                try await connector.secure(&transport)
+                return proxy.behindProxy(transport, at: loop.now)
             } catch {
                 throw DialFailure(
                     cause: error.cause,
-                    endpoint: result.attempt.endpoint,
-                    attempts: result.failedAttempts,
+                    endpoint: proxy.peer.endpoint,
+                    attempts: proxy.failedAttempts,
                     certificates: error.certificates
                 )
             }
         }
-        let facts = ConnectionFacts(
-            name: url.host.description,
-            path: .init(
-                endpoint: result.attempt.endpoint,
-                source: .proxy,
-                proxy: "\(entry.proxy)",
-                local: established.layers.socket.localEndpoint
-            ),
-            // The TLS facts are those of the proxy, not of the server.
-            tls: forwarding == nil ? established.tls : nil,
-            times: .init(
-                resolve: result.selection.resolveTime,
-                connect: established.connectTime,
-                tls: established.tlsTime,
-                end: loop.now
-            ),
-            search: .init(failedAttempts: result.failedAttempts)
-        )
-        return connection(established, facts: facts, forwarding: forwarding)
     }
 
     /// Throws if the client's address vetting refuses the URL's address, or if only the proxy knows the
     /// address: a name that resolves to an address of the internal network must not be reachable through a
     /// proxy (SSRF).
-    private func checkVetting(of url: HTTPURL, for destination: Destination) throws(DialFailure) {
+    private func checkVetting(of destination: Destination) throws(DialFailure) {
         guard let vetting = settings.vetting else { return }
-        guard let address = url.host.address else {
+        guard let address = destination.host.address else {
             throw DialFailure(cause: .failed(.proxy, .proxy(.unseenByVetting)))
         }
-        if let refusal = vetting.refusal(of: Endpoint(address, port: url.port), for: destination) {
+        if let refusal = vetting.refusal(of: Endpoint(address, port: destination.port), for: destination) {
             throw DialFailure(cause: .failed(.proxy, .refused(refusal)))
         }
     }
 
     /// Connects through a tunnel to an address that this client has chosen.
-    func connectTunnel(
-        with connector: Connector,
+    func connect(
         to endpoint: Endpoint,
-        over entry: ProxyEntry
+        behind before: Leg,
+        by connector: Connector
     ) async throws(AttemptFailure) -> EstablishedTransport {
-        let result: DialResult
+        let proxy: Arrival
         do throws(DialFailure) {
             // A detour avoids addresses of the server, not of the proxy.
-            result = try await connect(to: entry, for: connector, detour: nil)
+            proxy = try await travel(before, within: connector.limits)
         } catch {
-            // Another address of the server would not make the proxy reachable.
-            throw AttemptFailure(
-                phase: .proxy,
-                cause: error.cause,
-                consequence: .stop,
-                certificates: error.certificates,
-                atProxy: error.cause.isCancellation ? nil : error
-            )
+            throw AttemptFailure(atProxy: error)
         }
         let port = endpoint.port ?? connector.destination.port
-        return try await openTunnel(
-            with: connector,
-            target: .address(endpoint.address, port: port),
-            result: result,
-            entry: entry
-        )
+        let target = ProxyTarget.address(endpoint.address, port: port)
+        var transport = try await openTunnel(to: target, by: connector, at: proxy, before)
+        try await connector.secure(&transport)
+        return transport
     }
 
-    /// Connects to the proxy itself. Its address is not vetted, because it comes from the client's settings
-    /// and not from a URL.
-    ///
-    /// It leaves from where a direct connection would: the options of the socket are those for the server.
-    private func connect(
-        to entry: ProxyEntry,
-        for server: Connector,
-        detour: Detour?
-    ) async throws(DialFailure) -> DialResult {
-        let limits = server.limits
-        let destination = Destination(entry.proxy)
-        let selection = try await selection(of: entry.proxy, limits: limits, detour: detour)
-        do throws(DialFailure) {
-            let connector = try await connector(
-                destination,
-                limits: limits,
-                profile: entry.profile,
-                options: server.options
-            )
-            return try await search(selection, destination: destination, limits: limits, detour: detour) {
-                _ in
-                connector.connectToProxy
-            }
-        } catch {
-            throw error.asProxyFailure
-        }
-    }
-
-    /// Returns the addresses of the proxy, in the order in which to dial them.
-    func selection(
-        of proxy: Proxy,
-        limits: DialLimits,
-        detour: Detour? = nil
-    ) async throws(DialFailure) -> EndpointSelection {
-        do throws(DialFailure) {
-            return try await selection(
-                Destination(proxy),
-                route: try route(to: proxy),
-                limits: limits,
-                detour: detour
-            )
-        } catch {
-            throw error.asProxyFailure
-        }
-    }
-
-    /// Returns the route to the proxy: its configured addresses, the IP address in its URL, or the system's
-    /// resolver.
-    private func route(to proxy: Proxy) throws(DialFailure) -> Route {
-        if let addresses = proxy.addresses {
-            guard !addresses.isEmpty else { throw DialFailure(cause: .failed(.proxy, .noAddresses)) }
-            for case let fault? in addresses.lazy.map(\.fault) {
-                throw DialFailure(cause: .failed(.proxy, .address(fault)))
-            }
-            return .chosen(addresses, port: proxy.port, source: .staticMap)
-        }
-        if let address = proxy.host.address { return .literal(address, port: proxy.port) }
-        return .system
-    }
-
-    /// Opens a tunnel to the target through the proxy and, if the destination is secure, performs the TLS
-    /// handshake with the server inside it.
-    ///
-    /// - Parameter authorization: the credentials for the proxy; `nil` for those of its settings.
+    /// Opens a tunnel to the target through the proxy. If the proxy refuses the credentials (407) and its
+    /// authenticator has others, tries again on a new connection to the same address of the proxy.
     @inline(never)
-    func openTunnel(
-        with connector: Connector,
-        target: ProxyTarget,
-        result: DialResult,
-        entry: ProxyEntry,
-        as authorization: [UInt8]?
+    private func openTunnel(
+        to target: ProxyTarget,
+        by connector: Connector,
+        at proxy: Arrival,
+        _ leg: Leg
+    ) async throws(AttemptFailure) -> EstablishedTransport {
+        let limits = connector.limits
+        guard let entry = leg.proxy else { return proxy.transport }
+        guard let authorizer = entry.authorizer, entry.proxy.speaksHTTP else {
+            return try await negotiate(target, on: proxy.transport, at: proxy, entry, nil, limits)
+        }
+        let authority = String(decoding: target.authority, as: UTF8.self)
+        let credentials = authorizer.credentials(method: .connect, target: authority, body: [])
+        do throws(AttemptFailure) {
+            try await renew(credentials, within: limits)
+        } catch {
+            proxy.transport.close()
+            throw error
+        }
+        var transport = proxy.transport
+        while true {
+            do throws(AttemptFailure) {
+                let tunnel = try await negotiate(target, on: transport, at: proxy, entry, credentials.latest, limits)
+                credentials.accept()
+                return tunnel
+            } catch {
+                guard let refusal = error.credentialRefusal,
+                    try await renew(credentials, after: refusal, within: limits)
+                else { throw error }
+                transport = try await reconnect(to: proxy)
+            }
+        }
+    }
+
+    /// Asks the proxy on this transport for a tunnel, and returns the transport to its other end.
+    private func negotiate(
+        _ target: ProxyTarget,
+        on transport: EstablishedTransport,
+        at proxy: Arrival,
+        _ entry: ProxyEntry,
+        _ authorization: [UInt8]?,
+        _ limits: DialLimits
     ) async throws(AttemptFailure) -> EstablishedTransport {
         let start = loop.now
-        let limits = connector.limits
-        let proxyTransport = result.established
         let facts = ConnectionFacts(
             name: entry.proxy.host.description,
-            path: .init(endpoint: result.attempt.endpoint, source: .proxy),
-            times: .init(connect: proxyTransport.connectTime, end: start)
+            path: .init(peer: proxy.peer, source: .proxy),
+            times: .init(connect: transport.connectTime, end: start)
         )
         let negotiation = ProxyNegotiation(
-            connection: connection(proxyTransport, facts: facts),
+            connection: connection(transport, facts: facts),
             entry: entry,
             target: target,
             authorization: authorization,
@@ -212,16 +133,64 @@ extension Dialler {
         // If this throws, the connection closes the transport.
         try await negotiation.open()
         negotiation.connection.detach()
-        let time = proxyTransport.connectTime + (proxyTransport.tlsTime ?? .zero) + loop.now.since(start)
-        var established = EstablishedTransport(layers: proxyTransport.layers, connectTime: time)
-        try await connector.secure(&established)
-        return established
+        let time = transport.connectTime + (transport.tlsTime ?? .zero) + loop.now.since(start)
+        return EstablishedTransport(layers: transport.layers, connectTime: time)
     }
 
-    /// Returns the value of `Proxy-Authorization`; `nil` without credentials.
-    private func authorization(of entry: ProxyEntry) throws(DialFailure) -> String? {
+    /// Connects to the address of the proxy once more.
+    private func reconnect(to proxy: Arrival) async throws(AttemptFailure) -> EstablishedTransport {
+        do throws(AttemptFailure) {
+            return try await proxy.again()
+        } catch {
+            guard case .failed(_, let reason) = error.cause else { throw error }
+            throw AttemptFailure(
+                atProxy: DialFailure(
+                    cause: .failed(.proxy, reason),
+                    endpoint: proxy.peer.endpoint,
+                    attempts: proxy.failedAttempts,
+                    certificates: error.certificates
+                )
+            )
+        }
+    }
+
+    /// Makes new credentials, and stops waiting for the caller's code at the end of the time to connect.
+    ///
+    /// - Parameter refusal: the fields of the response with a challenge; `nil` without one.
+    /// - Returns: whether there are new ones.
+    @discardableResult
+    private func renew(
+        _ credentials: RenewedCredentials,
+        after refusal: HTTPHeaders? = nil,
+        within limits: DialLimits
+    ) async throws(AttemptFailure) -> Bool {
+        let deadline = limits.deadline(.proxy, stall: limits.timeouts.connect)
+        do throws(ForeignFailure) {
+            return try await credentials.renew(after: refusal) { source throws(ForeignFailure) in
+                try await askForeignCode(
+                    until: deadline.instant,
+                    on: loop,
+                    executor: limits.call.threads,
+                    source
+                )
+            } != nil
+        } catch {
+            let cause: TransportError =
+                switch error {
+                case .silent: deadline.timeout
+                case .cancelled: .cancelled
+                case .threw(let error): .failed(.proxy, .proxy(.authenticator(error)))
+                }
+            throw AttemptFailure(phase: .proxy, cause: cause, consequence: .stop)
+        }
+    }
+}
+
+extension ProxyEntry {
+    /// The form of the requests that the proxy forwards, with the credentials of its settings.
+    func forwarding() throws(DialFailure) -> Forwarding {
         do throws(ProxyError) {
-            return try entry.authorization()
+            return Forwarding(authorization: try authorization())
         } catch {
             throw DialFailure(cause: .failed(.proxy, .proxy(error)))
         }
@@ -230,7 +199,7 @@ extension Dialler {
 
 extension DialFailure {
     /// The same failure with the phase `.proxy`, so that it is not mistaken for one of the server.
-    fileprivate var asProxyFailure: DialFailure {
+    var asProxyFailure: DialFailure {
         guard case .failed(_, let reason) = cause else { return self }
         return DialFailure(
             cause: .failed(.proxy, reason),
@@ -241,8 +210,24 @@ extension DialFailure {
     }
 }
 
-extension Destination {
-    init(_ proxy: Proxy) {
-        self.init(host: proxy.host, port: proxy.port, isSecure: proxy.scheme == .https)
+extension AttemptFailure {
+    /// The failure of an attempt that has not reached the proxy. Another address of the server would not make
+    /// it reachable.
+    fileprivate init(atProxy failure: DialFailure) {
+        self.init(
+            phase: .proxy,
+            cause: failure.cause,
+            consequence: .stop,
+            certificates: failure.certificates,
+            atProxy: failure.cause.isCancellation ? nil : failure
+        )
+    }
+
+    /// The fields of the response in which a proxy asked for credentials; `nil` if it did not.
+    fileprivate var credentialRefusal: HTTPHeaders? {
+        guard case .failed(_, .proxy(.refused(let refusal))) = cause,
+            refusal.status == Challenger.proxy.status
+        else { return nil }
+        return refusal.headers
     }
 }

@@ -5,23 +5,21 @@ internal import DirectTLS
 
 /// Makes connections: from a URL's name and a route to a connection to one of the name's addresses.
 ///
-/// One call of `dial` passes through these steps:
+/// One call of `dial` makes the way, which is one leg or two (`Leg`), and travels it (`travel`):
 /// - The addresses: the route names them, or the system's resolver is asked (`selection`). They are ordered
 ///   by RFC 8305 and by earlier results (`AddressHistory`); for a retry, `Detour` puts the failed ones last.
 /// - The race (`HappyEyeballs`) between them. Each attempt checks the address against the client's vetting
-///   immediately before it connects, connects, and performs the TLS handshake (`Connector`).
+///   immediately before it connects or asks the proxy to, and performs the TLS handshake (`Connector`). If the
+///   proxy finds the address, or the route is a Unix domain socket, there is one attempt and no race.
 /// - If no address will do, the route's fallback is asked for others, and the race is run again (`search`).
 /// - The results go to `AddressHistory` and to the resolver that named the addresses (`learn`).
 ///
-/// With a proxy there are two forms, in `Dialler+Proxy.swift`. If the client chooses the address, each
-/// attempt of the race opens its own tunnel to that address. If the proxy resolves the name
-/// (`Route.byProxy`), only the proxy itself is dialled, and it is asked for a tunnel to the name or, for
-/// `http`, to forward requests.
+/// An attempt behind a proxy travels the proxy's leg first, so that each has a tunnel of its own.
 ///
-/// A failed certificate check never leads to a connection. By default it also ends the race, since the
-/// network works and trying other addresses would hide the fault. Apart from the proxy's own addresses, only
-/// those of the route and its fallback are dialled, and the IPv6 form of such an IPv4 address behind a NAT64
-/// translator.
+/// If an address cannot be reached, the next one is tried. A failed certificate check never leads to a
+/// connection. By default it also ends the race, since the network works and trying other addresses would hide
+/// the fault. Apart from the proxy's own addresses, only those of the route and its fallback are dialled, and
+/// the IPv6 form of such an IPv4 address behind a NAT64 translator.
 package final class Dialler: Sendable {
     package let settings: DialConfiguration
     /// The settings of connections: the client's own, and those of requests that have others.
@@ -49,135 +47,143 @@ package final class Dialler: Sendable {
 
     /// Returns a connection for the URL's name to one of the route's addresses or, if none will do, to one of
     /// the route's fallback.
-    ///
-    /// If an address cannot be reached, the next one is tried. If a server's certificate is not accepted, no
-    /// other address is tried, unless the settings say so: the network works, and trying on would hide the
-    /// fault.
     package func dial(
         _ target: borrowing ConnectionTarget,
         within limits: RequestLimits
     ) async throws(DialFailure) -> Connection {
         let limits = DialLimits(limits.call, loop: loop, log: limits.observer)
-        let (url, route, proxy, detour) = (target.url, target.route, target.proxy, target.detour)
-        let destination = Destination(url)
-        var connector = try await connector(
-            destination,
-            limits: limits,
-            profile: target.profile ?? profiles.base,
-            vetting: settings.vetting
-        )
-        if case .chosen(let selection) = route, !selection.mayAskSystem { connector.translation = nil }
-        if let proxy, case .byProxy = route {
-            return try await dial(url, connector: connector, over: proxy, detour: detour)
+        let leg = try leg(to: target)
+        return connection(try await travel(leg, within: limits, around: target.detour), of: leg)
+    }
+
+    /// Returns the endpoints that a detour chooses from: those of the server, or those of the proxy that
+    /// resolves the name; `nil` for a Unix domain socket, which is the only place.
+    func selection(
+        for target: borrowing ConnectionTarget,
+        within limits: RequestLimits
+    ) async throws(DialFailure) -> EndpointSelection? {
+        let limits = DialLimits(limits.call, loop: loop, log: limits.observer)
+        let leg = try leg(to: target)
+        switch leg.route {
+        case .unixSocket: return nil
+        case .byProxy: return try await selection(of: leg.before ?? leg, limits: limits)
+        default: return try await selection(of: leg, limits: limits)
         }
-        let vetting = settings.vetting
-        let unixSocket = connector.profile.unixSocket
-        let selection = try await selection(destination, route: route, limits: limits, detour: detour)
-        let connect: @Sendable (Connector) -> Connect = { connector in
-            { endpoint throws(AttemptFailure) in
-                if let unixSocket {
-                    guard vetting == nil else {
-                        throw .failed(.connect, reason: .settings(.unixSocketAndVetting), consequence: .stop)
-                    }
-                    return try await connector.connect(to: unixSocket)
-                }
-                // The address is vetted immediately before it is dialled, whatever its source: nothing can
-                // happen in between.
-                if let refusal = vetting?.refusal(of: endpoint, for: destination) {
-                    throw .failed(.connect, reason: .refused(refusal))
-                }
-                guard let proxy else { return try await connector.connect(to: endpoint) }
-                return try await self.connectTunnel(with: connector, to: endpoint, over: proxy)
-            }
+    }
+
+    /// Returns the last leg of the way to the server of a request.
+    private func leg(to target: borrowing ConnectionTarget) throws(DialFailure) -> Leg {
+        let (url, profile) = (target.url, target.profile ?? profiles.base)
+        guard let proxy = target.proxy else {
+            return Leg(to: Destination(url), route: target.route, profile: profile)
         }
-        let result: DialResult
-        do throws(DialFailure) {
-            result = try await search(
-                selection,
-                destination: destination,
-                limits: limits,
-                detour: detour
-            ) { latest in
-                connector.encrypting(with: echConfigs(of: latest, for: destination.host), connect)
-            }
-        } catch {
-            throw unixSocket == nil ? error : error.withoutEndpoints
-        }
-        return connection(
-            result,
-            destination: destination,
-            route: route,
-            proxy: proxy,
-            unixSocket: unixSocket
+        var forwarding: Forwarding?
+        if case .byProxy = target.route, proxy.forwards(url) { forwarding = try proxy.forwarding() }
+        return Leg(
+            to: Destination(url),
+            route: target.route,
+            profile: profile,
+            behind: try Leg(to: proxy, options: profile.socket),
+            forwarding: forwarding
         )
     }
 
-    /// Returns a connector for the destination. Throws if its settings of TLS cannot be used.
-    func connector(
-        _ destination: Destination,
-        limits: DialLimits,
-        profile: ConnectionProfile,
-        options: SocketOptions? = nil,
-        vetting: AddressVetting? = nil
-    ) async throws(DialFailure) -> Connector {
-        let mayAskSystem = settings.mayAskSystem
+    /// Travels the way to its end.
+    ///
+    /// - Parameter detour: The order of the addresses, if it is not the usual one.
+    func travel(
+        _ leg: Leg,
+        within limits: DialLimits,
+        around detour: Detour? = nil
+    ) async throws(DialFailure) -> Arrival {
+        do throws(DialFailure) {
+            let connector = try await connector(for: leg, limits: limits)
+            if case .unixSocket(let path) = leg.route {
+                return try await arrive(at: path, of: leg, by: connector)
+            }
+            if case .byProxy = leg.route, let before = leg.before {
+                return try await arrive(at: leg, behind: before, by: connector, around: detour)
+            }
+            let selection = try await selection(of: leg, limits: limits, detour: detour)
+            return try await search(selection, for: leg, by: connector, around: detour)
+        } catch {
+            throw leg.proxy == nil ? error : error.asProxyFailure
+        }
+    }
+
+    /// Returns a connector for the party of a leg. Throws if its settings of TLS cannot be used.
+    func connector(for leg: Leg, limits: DialLimits) async throws(DialFailure) -> Connector {
+        let mayTranslate = settings.mayAskSystem && leg.mayAskSystem
         do throws(TransportError) {
             return try await Connector(
-                destination,
+                leg.destination,
                 limits: limits,
-                profile: profile,
-                options: options ?? profile.socket,
+                profile: leg.profile,
+                options: leg.options,
                 network: network,
-                translation: mayAskSystem
-                    ? Translation(translators: network.translators, vetting: vetting) : nil
+                translation: mayTranslate
+                    ? Translation(translators: network.translators, vetting: vetting(of: leg)) : nil
             )
         } catch {
             throw DialFailure(cause: error)
         }
     }
 
-    /// The result of a search: the transport, and all attempts that failed before.
-    struct DialResult {
-        var established: EstablishedTransport
-        /// Connects to such an address once more.
-        let connect: Connect
-        let attempt: ConnectAttempt
-        let selection: EndpointSelection
-        let failedAttempts: [FailedAttempt]
+    /// The vetting of a leg's addresses. That of a proxy comes from the client's settings and not from a URL.
+    private func vetting(of leg: Leg) -> AddressVetting? { leg.proxy == nil ? settings.vetting : nil }
 
-        /// Returns the result with another transport to the same address.
-        func with(_ established: EstablishedTransport) -> DialResult {
-            var result = self
-            result.established = established
-            return result
+    /// Connects to a Unix domain socket.
+    private func arrive(
+        at path: UnixSocketPath,
+        of leg: Leg,
+        by connector: Connector
+    ) async throws(DialFailure) -> Arrival {
+        let connect = { @Sendable () async throws(AttemptFailure) -> EstablishedTransport in
+            guard self.settings.vetting == nil else {
+                throw .failed(.connect, reason: .settings(.unixSocketAndVetting), consequence: .stop)
+            }
+            return try await connector.offering(self.settings.echConfig?(leg.destination.host)) {
+                connector throws(AttemptFailure) in
+                try await connector.connect(to: path)
+            }
+        }
+        do throws(AttemptFailure) {
+            let transport = try await connect()
+            connector.limits.log?.note(.connected(nil, tls: transport.tls))
+            return Arrival(
+                transport: transport,
+                peer: .unixSocket(path),
+                selection: nil,
+                source: .request,
+                end: loop.now,
+                again: connect
+            )
+        } catch {
+            throw DialFailure(cause: error.cause, certificates: error.certificates)
         }
     }
 
     /// Connects to one of these addresses or, if none will do, to one of their fallback.
-    ///
-    /// - Parameter connecting: Returns the function that connects. It is given what is known of the
-    ///   addresses, which may grow during the race.
     @inline(never)
-    func search(
+    private func search(
         _ selection: EndpointSelection,
-        destination: Destination,
-        limits: DialLimits,
-        detour: Detour?,
-        connecting: (Locked<EndpointSelection>) -> Connect
-    ) async throws(DialFailure) -> DialResult {
+        for leg: Leg,
+        by connector: Connector,
+        around detour: Detour?
+    ) async throws(DialFailure) -> Arrival {
+        let (destination, limits) = (leg.destination, connector.limits)
         var selection = selection
         var earlier: [FailedAttempt] = []
         while true {
             let latest = Locked(selection)
-            let plain = connecting(latest)
-            let connect = limits.log.map { $0.observing(plain, for: destination) } ?? plain
+            let plain = connect(to: leg, by: connector, knowing: latest)
             limits.log?.note(selection.asResolved(for: destination))
             let outcome = await race(
                 destination,
                 selection: latest,
                 limits: limits,
                 detour: detour,
-                connect: connect
+                connect: limits.log.map { $0.observing(plain, for: destination) } ?? plain
             ).run()
             let first = selection
             selection = latest.withLock { $0 }
@@ -185,62 +191,89 @@ package final class Dialler: Sendable {
             // Provisional addresses are those of another source.
             let failed = failedAttempts(outcome) { selection.contains($0) ? selection.source : first.source }
             if let log = limits.log { for attempt in failed { log.note(.attemptFailed(attempt)) } }
-            let failedAttempts = earlier + failed
-            if let index = outcome.decisive, let established = outcome.attempts[index].established {
-                return DialResult(
-                    established: established,
-                    connect: plain,
-                    attempt: outcome.attempts[index],
-                    selection: selection.contains(outcome.attempts[index].endpoint) ? selection : first,
-                    failedAttempts: failedAttempts
-                )
+            let attempts = earlier + failed
+            if let winner = outcome.winner {
+                let selection = selection.contains(winner.attempt.endpoint) ? selection : first
+                return arrival(winner, from: selection, after: attempts, connect: plain)
             }
-            if let failure = outcome.decisiveFailure ?? outcome.shortage {
-                throw failure.with(failedAttempts)
-            }
-            let wrongServer = selection.isProvisional ? outcome.wrongServer?.with(failedAttempts) : nil
-            // What this client does not allow is no fault of the resolver, and no reason to ask another one.
-            if !failed.isEmpty, failed.allSatisfy(\.isRefusal), !selection.isProvisional {
-                selection.fallback = nil
-            }
-            let isForCallerAlone = failed.contains(where: \.isRefusal)
+            if let failure = outcome.decisiveFailure ?? outcome.shortage { throw failure.with(attempts) }
+            let wrongServer = selection.isProvisional ? outcome.wrongServer?.with(attempts) : nil
             do throws(DialFailure) {
-                selection = try await next(
-                    after: selection,
-                    failedAttempts,
-                    limits: limits,
-                    isForCallerAlone: isForCallerAlone
-                )
+                selection = try await next(after: selection, failed, of: attempts, limits: limits)
             } catch {
                 throw wrongServer ?? error
             }
             limits.log?.note(.resolversFailed(name: "\(destination.host)", selection.failures))
-            earlier = failedAttempts
+            earlier = attempts
         }
     }
 
-    /// Returns the addresses of the route. Asks the system's resolver where the route leaves the choice to
+    private func arrival(
+        _ winner: HappyEyeballs.RaceOutcome.Winner,
+        from selection: EndpointSelection,
+        after attempts: [FailedAttempt],
+        connect: @escaping Connect
+    ) -> Arrival {
+        let endpoint = winner.attempt.endpoint
+        return Arrival(
+            transport: winner.transport,
+            peer: .endpoint(endpoint),
+            selection: selection,
+            source: selection.source,
+            failedAttempts: attempts,
+            end: winner.attempt.end,
+            again: { () throws(AttemptFailure) in try await connect(endpoint) }
+        )
+    }
+
+    /// Returns the function that makes an attempt at one of the addresses of a leg's party.
+    ///
+    /// - Parameter latest: What is known of the addresses, which may grow during the race.
+    private func connect(
+        to leg: Leg,
+        by connector: Connector,
+        knowing latest: Locked<EndpointSelection>
+    ) -> Connect {
+        let vetting = vetting(of: leg)
+        return { endpoint throws(AttemptFailure) in
+            try await connector.offering(self.echConfig(for: leg, at: endpoint, of: latest)) {
+                connector throws(AttemptFailure) in
+                // The address is vetted immediately before it is dialled, whatever its source: nothing can
+                // happen in between.
+                if let refusal = vetting?.refusal(of: endpoint, for: leg.destination) {
+                    throw .failed(.connect, reason: .refused(refusal))
+                }
+                guard let before = leg.before else { return try await connector.connect(to: endpoint) }
+                return try await self.connect(to: endpoint, behind: before, by: connector)
+            }
+        }
+    }
+
+    /// Returns the addresses of a leg's party. Asks the system's resolver where the route leaves the choice to
     /// it.
     @inline(never)
-    func selection(
-        _ destination: Destination,
-        route: Route,
+    private func selection(
+        of leg: Leg,
         limits: DialLimits,
         detour: Detour? = nil
     ) async throws(DialFailure) -> EndpointSelection {
         if let known = detour?.selection { return known }
-        switch route {
+        switch leg.route {
         case .literal(let address, let port):
             return EndpointSelection([Endpoint(address, port: port)], port: port, .url)
         case .chosen(let selection): return selection
-        case .system, .byProxy:
-            let start = loop.now
+        case .system, .byProxy, .unixSocket: break
+        }
+        let start = loop.now
+        do throws(DialFailure) {
             var selection = try await network.shortage.retryLookup(limits) {
                 () async throws(DialFailure) in
-                try await askSystem(for: destination, limits: limits)
+                try await askSystem(for: leg.destination, limits: limits)
             }
             selection.resolveTime = loop.now.since(start)
             return selection
+        } catch {
+            throw leg.proxy == nil ? error : error.asProxyFailure
         }
     }
 
@@ -330,77 +363,68 @@ package final class Dialler: Sendable {
     }
 
     /// Returns the fallback of the addresses that have all failed. Throws the last failure if there is none.
+    ///
+    /// - Parameter failed: The attempts of the last race, which are the last of all `attempts`.
     @inline(never)
     private func next(
         after selection: EndpointSelection,
-        _ attempts: [FailedAttempt],
-        limits: DialLimits,
-        isForCallerAlone: Bool
+        _ failed: [FailedAttempt],
+        of attempts: [FailedAttempt],
+        limits: DialLimits
     ) async throws(DialFailure) -> EndpointSelection {
+        let now = loop.now
+        let limit = limits.deadline(.resolve, stall: limits.timeouts.resolve)
         guard let last = attempts.last else {
             // A resolver may answer at the very end of the call. No attempt begins then.
-            let limit = limits.deadline(.resolve, stall: limits.timeouts.resolve)
-            let isOver = loop.now >= limits.end
-            throw DialFailure(cause: isOver ? limit.timeout : .failed(.resolve, .noAddresses))
+            throw DialFailure(cause: now >= limits.end ? limit.timeout : .failed(.resolve, .noAddresses))
         }
-        let now = loop.now
         // The call has waited for more of the answer until its end.
         if selection.rest != nil, now >= limits.end, !last.isTimeout {
-            let limit = limits.deadline(.resolve, stall: limits.timeouts.resolve)
             throw DialFailure(cause: limit.timeout, attempts: attempts)
         }
-        let failure = DialFailure(
-            cause: .failed(last.phase, last.reason),
-            endpoint: last.endpoint,
-            attempts: attempts,
-            certificates: last.certificates
-        )
-        guard let fallback = selection.fallback, now < limits.end else { throw failure }
-        let end = limits.deadline(.resolve, stall: limits.timeouts.resolve).instant
-        switch await fallback(end, isForCallerAlone) {
+        // What this client does not allow is no fault of the resolver, and no reason to ask another one.
+        let isRefused = !failed.isEmpty && failed.allSatisfy(\.isRefusal) && !selection.isProvisional
+        guard let fallback = selection.fallback, !isRefused, now < limits.end else {
+            throw DialFailure(last, of: attempts)
+        }
+        switch await fallback(limit.instant, failed.contains(where: \.isRefusal)) {
         case .success(.some(var selection)):
             selection.resolveTime = loop.now.since(now)
             return selection
-        case .success(nil): throw failure
+        case .success(nil): throw DialFailure(last, of: attempts)
         case .failure(let reason):
             if Task.isCancelled { throw DialFailure(cause: .cancelled, attempts: attempts) }
             throw DialFailure(cause: .failed(.resolve, reason), attempts: attempts)
         }
     }
 
-    /// Returns the connection on the transport that was found.
-    private func connection(
-        _ result: DialResult,
-        destination: Destination,
-        route: Route,
-        proxy: ProxyEntry?,
-        unixSocket: UnixSocketPath?
-    ) -> Connection {
+    /// Returns the connection at the end of the way.
+    private func connection(_ arrival: Arrival, of leg: Leg) -> Connection {
+        let (transport, selection) = (arrival.transport, arrival.selection)
         let facts = ConnectionFacts(
-            name: destination.host.description,
+            name: leg.destination.host.description,
             path: .init(
-                endpoint: result.attempt.endpoint,
-                source: result.selection.source,
-                proxy: proxy.map { "\($0.proxy)" },
-                translated: result.established.translated,
-                unixSocket: unixSocket,
-                local: unixSocket == nil ? result.established.layers.socket.localEndpoint : nil
+                peer: arrival.peer,
+                source: arrival.source,
+                proxy: leg.before?.proxy.map { "\($0.proxy)" },
+                translated: transport.translated,
+                local: arrival.peer.endpoint == nil ? nil : transport.layers.socket.localEndpoint
             ),
-            tls: result.established.tls,
+            tls: transport.tls,
             times: .init(
-                resolve: result.selection.resolveTime,
-                connect: result.established.connectTime,
-                tls: result.established.tlsTime,
-                end: result.attempt.end
+                resolve: selection?.resolveTime,
+                connect: transport.connectTime,
+                tls: transport.tlsTime,
+                end: arrival.end
             ),
             search: .init(
-                failedAttempts: result.failedAttempts,
-                tracksResolver: result.selection.report != nil && !result.selection.isOfRequest,
-                fallbackForAnswer: route.allows(result.attempt.endpoint, from: result.selection.source)
-                    ? nil : route.answer
+                failedAttempts: arrival.failedAttempts,
+                tracksResolver: selection.map { $0.report != nil && !$0.isOfRequest } ?? false,
+                fallbackForAnswer: leg.route.allows(arrival.peer, from: arrival.source)
+                    ? nil : leg.route.answer
             )
         )
-        return connection(result.established, facts: facts)
+        return connection(transport, facts: facts, forwarding: leg.forwarding)
     }
 
     /// Returns a connection on this transport.
@@ -417,6 +441,16 @@ package final class Dialler: Sendable {
 extension DialFailure {
     fileprivate func with(_ attempts: [FailedAttempt]) -> DialFailure {
         DialFailure(cause: cause, endpoint: endpoint, attempts: attempts, certificates: certificates)
+    }
+
+    /// The failure of the last attempt.
+    fileprivate convenience init(_ last: FailedAttempt, of attempts: [FailedAttempt]) {
+        self.init(
+            cause: .failed(last.phase, last.reason),
+            endpoint: last.endpoint,
+            attempts: attempts,
+            certificates: last.certificates
+        )
     }
 }
 

@@ -320,6 +320,18 @@ struct HappyEyeballsSchedule {
 }
 
 extension HappyEyeballs.RaceOutcome {
+    /// The attempt that has won the race, with its transport.
+    struct Winner {
+        let attempt: ConnectAttempt
+        let transport: EstablishedTransport
+    }
+
+    /// The attempt that has won; `nil` if none has.
+    var winner: Winner? {
+        guard let decisive, let transport = attempts[decisive].established else { return nil }
+        return Winner(attempt: attempts[decisive], transport: transport)
+    }
+
     /// The failure that ends all dialling; the caller adds its attempts.
     var decisiveFailure: DialFailure? {
         guard let decisive else { return isCancelled ? DialFailure(cause: .cancelled) : nil }

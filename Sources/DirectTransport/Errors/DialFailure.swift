@@ -27,9 +27,6 @@ package final class DialFailure: Error {
         self.attempts = attempts
         self.certificates = certificates
     }
-
-    /// The same failure at a Unix domain socket, which has no address.
-    var withoutEndpoints: DialFailure { DialFailure(cause: cause, certificates: certificates) }
 }
 
 /// The failure of one connection attempt.

@@ -385,11 +385,11 @@ package final class ConnectionPool: @unchecked Sendable {
 }
 
 extension Connection: PoolMember {
-    package var endpoint: Endpoint { facts.endpoint }
+    package var endpoint: Endpoint? { facts.endpoint }
     var createdAt: Instant { facts.times.end }
     var tracksResolver: Bool { facts.search.tracksResolver }
 
     func serves(_ route: Route) -> Bool {
-        route.allows(facts.endpoint, from: facts.source) || facts.standsIn(for: route)
+        route.allows(facts.path.peer, from: facts.source) || facts.standsIn(for: route)
     }
 }

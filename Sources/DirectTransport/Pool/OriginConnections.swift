@@ -36,8 +36,8 @@ public struct OriginConnections: Sendable, CustomStringConvertible {
 
 /// A snapshot of one connection.
 public struct ConnectionState: Sendable, CustomStringConvertible {
-    /// The address and port that it is connected to.
-    public let endpoint: Endpoint
+    /// The address and port that it is connected to; `nil` for a Unix domain socket.
+    public let endpoint: Endpoint?
     /// The source of that address.
     public let source: AddressSource
     /// Whether a request is using the connection.
@@ -65,7 +65,7 @@ public struct ConnectionState: Sendable, CustomStringConvertible {
 
     /// The connection as text.
     public var description: String {
-        var text = "\(endpoint) (\(source)), "
+        var text = "\(endpoint?.description ?? "a Unix domain socket") (\(source)), "
         text += idleTime.map { "idle for \($0.text)" } ?? "busy"
         text += ", \(age.text) old, used \(uses) times"
         if let tls { text += ", \(tls.version)" }

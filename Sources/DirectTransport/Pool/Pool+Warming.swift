@@ -55,9 +55,11 @@ extension Route {
     /// Whether every connection made for the other route may serve this one.
     fileprivate func covers(_ other: Route) -> Bool {
         switch (self, other) {
-        case (.system, .system), (.literal, .literal), (.byProxy, .byProxy): true
+        case (.system, .system), (.literal, .literal), (.byProxy, .byProxy),
+            (.unixSocket, .unixSocket):
+            true
         case (_, .chosen(let selection)):
-            selection.endpoints.allSatisfy { allows($0, from: selection.source) }
+            selection.endpoints.allSatisfy { allows(.endpoint($0), from: selection.source) }
         default: false
         }
     }

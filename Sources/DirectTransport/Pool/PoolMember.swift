@@ -6,8 +6,8 @@ internal import DirectIO
 protocol PoolMember: AnyObject {
     /// The pool's own state of the connection, written only by the pool, under its owner's lock.
     var pooledState: PooledState { get set }
-    /// The address and port that it is connected to.
-    var endpoint: Endpoint { get }
+    /// The address and port that it is connected to; `nil` for a Unix domain socket.
+    var endpoint: Endpoint? { get }
     /// When the connection was made.
     var createdAt: Instant { get }
     /// The `Keep-Alive` hint of the latest response.
@@ -34,7 +34,7 @@ package enum KeptConnections: Sendable {
     func include(_ member: some PoolMember) -> Bool {
         switch self {
         case .any: true
-        case .except(let endpoints): !endpoints.contains(member.endpoint)
+        case .except(let endpoints): member.endpoint.map { !endpoints.contains($0) } ?? true
         case .none: false
         }
     }

@@ -1,5 +1,23 @@
 package import DirectCore
-internal import DirectIO
+package import DirectIO
+
+/// What the bytes of a connection go to, as seen from this machine.
+package enum Peer: Hashable, Sendable, CustomStringConvertible {
+    case endpoint(Endpoint)
+    case unixSocket(UnixSocketPath)
+
+    /// The endpoint; `nil` for a Unix domain socket, which has none.
+    package var endpoint: Endpoint? {
+        if case .endpoint(let endpoint) = self { endpoint } else { nil }
+    }
+
+    package var description: String {
+        switch self {
+        case .endpoint(let endpoint): "\(endpoint)"
+        case .unixSocket(let path): "unix:\(path)"
+        }
+    }
+}
 
 /// The addresses that a request may be sent to, by the source that names them.
 package enum Route: Sendable {
@@ -11,23 +29,30 @@ package enum Route: Sendable {
     case chosen(EndpointSelection)
     /// Any address at which a proxy finds the name.
     case byProxy
+    /// A Unix domain socket, which has no address.
+    case unixSocket(UnixSocketPath)
 
     /// A route to these endpoints and no others; an endpoint without a port gets this one.
     package static func chosen(_ endpoints: [Endpoint], port: UInt16, source: AddressSource) -> Route {
         .chosen(EndpointSelection(endpoints, port: port, source))
     }
 
-    /// Whether a request on this route may use a connection to `endpoint`, whose address `source` named.
+    /// Whether a request on this route may use a connection to `peer`, which `source` named.
     ///
     /// Addresses that a caller or a resolver chose may be a trap or a test. A request that follows the
     /// system's resolver therefore never uses a connection to them.
-    package func allows(_ endpoint: Endpoint, from source: AddressSource) -> Bool {
-        switch self {
+    package func allows(_ peer: Peer, from source: AddressSource) -> Bool {
+        guard case .endpoint(let endpoint) = peer else {
+            // The path is part of the pool's key.
+            if case .unixSocket = self { return true } else { return false }
+        }
+        return switch self {
         case .system: source.author == .system
         case .literal: source.author == .url
         case .byProxy: source.author == .proxy
         // If the endpoint is the proxy itself, the bytes went on to whatever address the proxy found.
         case .chosen(let selection): source.author != .proxy && selection.contains(endpoint)
+        case .unixSocket: false
         }
     }
 

@@ -54,7 +54,9 @@ extension Transport {
         // If there is no other endpoint, a connection to the endpoint of an earlier attempt may serve. The
         // endpoints are determined here and not when dialling, so that a server with one address costs no
         // handshake for each attempt.
-        let selection = try await selection(for: target, within: limits)
+        guard let selection = try await dialler.selection(for: target, within: limits) else {
+            return (try await firstFree(target, asksKernel: asksKernel, within: limits), detour)
+        }
         if detour.isHedge {
             return try await connectionForHedge(to: target, around: detour, among: selection, within: limits)
         }
@@ -113,19 +115,6 @@ extension Transport {
     private func takeKept(_ target: borrowing ConnectionTarget, asksKernel: Bool) -> LeasedConnection? {
         pool.takeIdle(target, asksKernel: asksKernel, at: loop.now)
             .map { LeasedConnection(connection: $0, lease: $1, wasIdle: true) }
-    }
-
-    /// Returns the endpoints that the request may be sent to: those of the server, or those of the proxy that
-    /// resolves the name.
-    private func selection(
-        for target: borrowing ConnectionTarget,
-        within limits: RequestLimits
-    ) async throws(DialFailure) -> EndpointSelection {
-        let limits = DialLimits(limits.call, loop: loop, log: limits.observer)
-        if let proxy = target.proxy?.proxy, case .byProxy = target.route {
-            return try await dialler.selection(of: proxy, limits: limits)
-        }
-        return try await dialler.selection(Destination(target.url), route: target.route, limits: limits)
     }
 
     /// Dials a connection. The permit becomes the lease, or is released.

@@ -295,7 +295,7 @@ extension Transport {
             end(connection, lease: lease, after: failure)
             throw DialFailure(
                 cause: failure,
-                endpoint: connection.facts.dialledEndpoint,
+                endpoint: connection.facts.endpoint,
                 attempts: wasIdle ? [] : connection.facts.search.failedAttempts
             )
         }

@@ -15,10 +15,14 @@ struct ECHRetryTests {
         configuration.encryptedClientHello = .whenAvailable
         let dialler = Dialler(configuration)
         let limits = CallLimit(Timeouts().nanoseconds, until: .never)
-        var connector = try await dialler.connector(
-            Destination(try HTTPURL("https://secret.test/")),
-            limits: DialLimits(limits, loop: dialler.loop),
+        let leg = Leg(
+            to: Destination(try HTTPURL("https://secret.test/")),
+            route: .system,
             profile: dialler.profiles.base
+        )
+        var connector = try await dialler.connector(
+            for: leg,
+            limits: DialLimits(limits, loop: dialler.loop)
         )
         connector.ech = ECHOffer(config, innerName: "secret.test")
         return connector

@@ -54,7 +54,7 @@ struct PoolTests {
         _ member: FakeMember = FakeMember(),
         _ route: Route? = nil
     ) throws -> FakeMember {
-        let route = route ?? .chosen([member.endpoint], port: 443, source: .request)
+        let route = route ?? .chosen([member.address], port: 443, source: .request)
         let origin = try dial(pool, key, route, takingNothing: true)
         pool.admit(member, to: origin)
         _ = pool.checkIn(member, to: origin, at: at(seconds))
@@ -132,18 +132,23 @@ struct PoolTests {
         #expect(pool.takeIdle(a, route) == nil)
     }
 
-    @Test("A route permits its named addresses and ports, and the system's route only its own source")
-    func leads() {
+    @Test("A route permits its named addresses and ports, the system's its own source, and a socket's no address")
+    func leads() throws {
         let chosen = Route.chosen(["10.0.0.1", "10.0.0.2:8443"], port: 443, source: .request)
-        #expect(chosen.allows("10.0.0.1:443", from: .request))
-        #expect(chosen.allows("10.0.0.1:443", from: .system))
-        #expect(chosen.allows("10.0.0.2:8443", from: .staticMap))
-        #expect(!chosen.allows("10.0.0.1:8443", from: .request))
-        #expect(!chosen.allows("10.0.0.2:443", from: .request))
-        #expect(!chosen.allows("10.0.0.3:443", from: .request))
-        #expect(Route.system.allows("10.0.0.1:443", from: .system))
-        #expect(!Route.system.allows("10.0.0.1:443", from: .staticMap))
-        #expect(!Route.system.allows("10.0.0.1:443", from: .request))
+        #expect(chosen.allows(.endpoint("10.0.0.1:443"), from: .request))
+        #expect(chosen.allows(.endpoint("10.0.0.1:443"), from: .system))
+        #expect(chosen.allows(.endpoint("10.0.0.2:8443"), from: .staticMap))
+        #expect(!chosen.allows(.endpoint("10.0.0.1:8443"), from: .request))
+        #expect(!chosen.allows(.endpoint("10.0.0.2:443"), from: .request))
+        #expect(!chosen.allows(.endpoint("10.0.0.3:443"), from: .request))
+        #expect(Route.system.allows(.endpoint("10.0.0.1:443"), from: .system))
+        #expect(!Route.system.allows(.endpoint("10.0.0.1:443"), from: .staticMap))
+        #expect(!Route.system.allows(.endpoint("10.0.0.1:443"), from: .request))
+        let path = try UnixSocketPath("/run/a.socket")
+        #expect(Route.unixSocket(path).allows(.unixSocket(path), from: .request))
+        #expect(!Route.unixSocket(path).allows(.endpoint("10.0.0.1:443"), from: .request))
+        #expect(!chosen.allows(.unixSocket(path), from: .request))
+        #expect(!Route.system.allows(.unixSocket(path), from: .system))
     }
 
     @Test("A request waits if all connections of its origin are in use, and other origins do not")
@@ -305,10 +310,10 @@ struct PoolTests {
         let huge = large(101)
         #expect(pool.checkIn(huge, to: try dial(pool, a, takingNothing: true), at: at(4)).closed === huge)
         // One that is used is not idle, and makes room.
-        let route = Route.chosen([small.endpoint], port: 443, source: .request)
+        let route = Route.chosen([small.address], port: 443, source: .request)
         #expect(pool.takeIdle(b, route) === small)
         #expect(pool.checkIn(large(100), to: try dial(pool, a, takingNothing: true), at: at(5)).closed == nil)
-        #expect(pool.takeIdle(a, .chosen([ordinary.endpoint], port: 443, source: .request)) === ordinary)
+        #expect(pool.takeIdle(a, .chosen([ordinary.address], port: 443, source: .request)) === ordinary)
     }
 
     @Test("If no idle connections are permitted, a returned one is closed at once")
@@ -361,7 +366,7 @@ struct PoolTests {
         #expect(done.count == 2)
         #expect(done.contains { $0 === old } && done.contains { $0 === dead })
         #expect(pool.hasIdle)
-        #expect(pool.takeIdle(b, .chosen([good.endpoint], port: 443, source: .request)) === good)
+        #expect(pool.takeIdle(b, .chosen([good.address], port: 443, source: .request)) === good)
         #expect(!pool.hasIdle)
     }
 
@@ -495,7 +500,7 @@ struct PoolTests {
             elsewhere = try idle(pool, a, since: 3, FakeMember("10.0.0.2:443"))
         let frozen = try idle(pool, a, since: 4)
         #expect(
-            pool.takeIdle(a, .chosen([frozen.endpoint], port: 443, source: .request), at: at(5)) === frozen
+            pool.takeIdle(a, .chosen([frozen.address], port: 443, source: .request), at: at(5)) === frozen
         )
         let heard = try idle(pool, a, since: 6), other = try idle(pool, b, since: 1)
         let origin = try #require(pool.origin(a))
@@ -503,7 +508,7 @@ struct PoolTests {
         let closed = pool.actions().close
         #expect(closed.count == 1 && closed.first === silent)
         #expect(origin.idle.elementsEqual([elsewhere, heard]) { $0 === $1 })
-        #expect(pool.takeIdle(b, .chosen([other.endpoint], port: 443, source: .request)) === other)
+        #expect(pool.takeIdle(b, .chosen([other.address], port: 443, source: .request)) === other)
     }
 
     @Test("A connection under inspection is not used, and returns to its place or to a waiting request")
@@ -519,7 +524,7 @@ struct PoolTests {
         #expect(origin.idle.elementsEqual([old, young]) { $0 === $1 })
 
         #expect(pool.takeOut(old, origin) && pool.takeOut(young, origin))
-        let route = Route.chosen([old.endpoint], port: 443, source: .request)
+        let route = Route.chosen([old.address], port: 443, source: .request)
         let waiting = try ticket(pool, a, route)
         pool.putBack(old, origin, at: at(4))
         let actions = pool.actions()
@@ -596,7 +601,7 @@ private final class FakePool {
     }
 
     func takeIdle(_ url: HTTPURL, over proxy: ProxyEntry? = nil) -> FakeMember? {
-        let route = Route.chosen([FakeMember().endpoint], port: 443, source: .request)
+        let route = Route.chosen([FakeMember().address], port: 443, source: .request)
         let now = Instant(nanoseconds: 0)
         return machine.takeIdle(ConnectionTarget(url, route: route, proxy: proxy), at: now)?.0
     }

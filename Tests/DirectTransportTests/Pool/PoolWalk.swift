@@ -10,15 +10,16 @@ final class FakeMember: PoolMember {
     var keepAlive: KeepAliveHint?
     var tracksResolver = false
     var excess = 0
-    let endpoint: Endpoint
+    let address: Endpoint
+    var endpoint: Endpoint? { address }
     let source: AddressSource
 
-    init(_ endpoint: Endpoint = "10.0.0.1:443", _ source: AddressSource = .system) {
-        self.endpoint = endpoint
+    init(_ address: Endpoint = "10.0.0.1:443", _ source: AddressSource = .system) {
+        self.address = address
         self.source = source
     }
 
-    func serves(_ route: Route) -> Bool { route.allows(endpoint, from: source) }
+    func serves(_ route: Route) -> Bool { route.allows(.endpoint(address), from: source) }
 }
 
 /// Uses a pool at random, and keeps its own simple books. The test and scripts/verify/fuzz share it; the

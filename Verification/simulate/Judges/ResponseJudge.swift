@@ -319,8 +319,8 @@ struct ResponseJudge {
             let turn = field("X-Turn"), let connected = connection.times.connected
         else { return }
         world.kernel.count("judge: figures of a connection")
-        if let address = connection.address, transaction.endpoint.address != address {
-            world.fault("figures", "the endpoint is \(transaction.endpoint), not \(address)")
+        if let address = connection.address, transaction.endpoint?.address != address {
+            world.fault("figures", "the endpoint is \(transaction.place), not \(address)")
         }
         if let host = connection.place?.host, transaction.name != Material.name(host) {
             world.fault("figures", "the name is \(transaction.name), not \(Material.name(host))")

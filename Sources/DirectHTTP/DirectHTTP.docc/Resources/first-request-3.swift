@@ -6,6 +6,6 @@ request.addresses = ["203.0.113.7"]
 let response = try await client.fetch(request)
 print(response.status, response.body.count)
 if let transaction = response.transaction {
-    print(transaction.name, transaction.endpoint, transaction.source)
+    print(transaction.name, transaction.endpoint as Any, transaction.source)
     print(transaction.tls?.version ?? "plain")
 }

@@ -40,7 +40,8 @@ struct FeedReader {
         let feed = try await client.get(url, headers: ["Accept": "application/rss+xml, application/atom+xml"])
             .requiringSuccess()
         if let transaction = feed.transaction {
-            print("from \(transaction.endpoint?.description ?? "a socket"), which \(transaction.source) named")
+            let place = transaction.endpoint?.description ?? "a socket"
+            print("from \(place), which \(transaction.source) named")
         } else {
             print("from the cache")
         }

@@ -28,10 +28,10 @@ public struct HTTPTransaction: Sendable, CustomStringConvertible {
     public var translatedAddress: IPAddress? { connection.path.translated }
     /// The Unix domain socket that the bytes went to; `nil` if they went to ``endpoint``.
     public var unixSocket: UnixSocketPath? {
-        if case .unixSocket(let path) = connection.path.peer { path } else { nil }
+        if case .unixSocket(let path) = connection.path.place { path } else { nil }
     }
     /// The place that the bytes went to, for texts.
-    package var place: String { connection.path.peer.description }
+    package var place: String { connection.path.place.description }
     /// The address and the port on this machine that the bytes left from; `nil` for a ``unixSocket``.
     public var localEndpoint: Endpoint? { connection.path.local }
     /// The result of the TLS handshake; `nil` for `http`.

@@ -16,8 +16,8 @@ internal import Synchronization
 public final class RawStream: @unchecked Sendable {
     /// The name that the connection was made for.
     public let name: String
-    /// The endpoint that the bytes go to: the proxy's if that resolved the name, else the server's; `nil` for a Unix
-    /// domain socket.
+    /// The endpoint that the bytes go to: the proxy's if that resolved the name, else the server's; `nil` for
+    /// a Unix domain socket.
     public let endpoint: Endpoint?
     private let connection: Connection
     private let writeLimit: IdleLimit

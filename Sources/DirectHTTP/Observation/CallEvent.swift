@@ -76,7 +76,8 @@ extension CallEvent.Kind: CustomStringConvertible {
         case .attempted(let endpoint, let name): "trying \(endpoint) for \(name)"
         case .attemptFailed(let attempt): "failed: \(attempt)"
         case .identityKept(let error): "the former client certificate is kept: \(error)"
-        case .connected(let endpoint, let tls): "connected to \(Self.text(endpoint))" + (tls.map { ", \($0)" } ?? "")
+        case .connected(let endpoint, let tls):
+            "connected to \(Self.text(endpoint))" + (tls.map { ", \($0)" } ?? "")
         case .sending(let method, let url, let endpoint, let bytes, let isReused):
             "sending \(method) \(url) to \(Self.text(endpoint)) on \(isReused ? "a reused" : "an unused") connection, \(bytes) bytes"
         case .foundDead(let endpoint): "the idle connection to \(Self.text(endpoint)) is dead"
@@ -88,5 +89,7 @@ extension CallEvent.Kind: CustomStringConvertible {
         }
     }
 
-    private static func text(_ endpoint: Endpoint?) -> String { endpoint?.description ?? "a Unix domain socket" }
+    private static func text(_ endpoint: Endpoint?) -> String {
+        endpoint?.description ?? "a Unix domain socket"
+    }
 }

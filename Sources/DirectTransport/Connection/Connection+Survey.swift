@@ -18,7 +18,7 @@ extension Connection {
     ) -> Connection {
         let facts = ConnectionFacts(
             name: name,
-            path: .init(peer: .endpoint(endpoint), source: .request),
+            path: .init(place: .endpoint(endpoint), source: .request),
             times: .init(end: socket.loop.now)
         )
         let layers = survey.map { LayerStack(socket, surveyed: $0) } ?? LayerStack(socket)

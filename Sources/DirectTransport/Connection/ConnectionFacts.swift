@@ -21,7 +21,7 @@ package final class ConnectionFacts: Sendable {
 
     /// The destination of the bytes.
     package struct Path: Sendable {
-        package let peer: Peer
+        package let place: Route.Place
         package let source: AddressSource
         package var proxy: String?
         package var translated: IPAddress?
@@ -49,7 +49,7 @@ package final class ConnectionFacts: Sendable {
     }
 
     /// The endpoint that the bytes go to; `nil` for a Unix domain socket, which has none.
-    package var endpoint: Endpoint? { path.peer.endpoint }
+    package var endpoint: Endpoint? { path.place.endpoint }
     package var source: AddressSource { path.source }
 
     /// Whether this connection was made because the route's own addresses failed or were not all. They are

@@ -24,13 +24,18 @@ extension Dialler {
                 return proxy.behindProxy(transport, at: loop.now)
             }
             do throws(AttemptFailure) {
-                transport = try await openTunnel(to: .host(host, port: port), by: connector, at: proxy, before)
+                transport = try await openTunnel(
+                    to: .host(host, port: port),
+                    by: connector,
+                    at: proxy,
+                    before
+                )
                 try await connector.secure(&transport)
                 return proxy.behindProxy(transport, at: loop.now)
             } catch {
                 throw DialFailure(
                     cause: error.cause,
-                    endpoint: proxy.peer.endpoint,
+                    endpoint: proxy.place.endpoint,
                     attempts: proxy.failedAttempts,
                     certificates: error.certificates
                 )
@@ -96,7 +101,14 @@ extension Dialler {
         var transport = proxy.transport
         while true {
             do throws(AttemptFailure) {
-                let tunnel = try await negotiate(target, on: transport, at: proxy, entry, credentials.latest, limits)
+                let tunnel = try await negotiate(
+                    target,
+                    on: transport,
+                    at: proxy,
+                    entry,
+                    credentials.latest,
+                    limits
+                )
                 credentials.accept()
                 return tunnel
             } catch {
@@ -120,7 +132,7 @@ extension Dialler {
         let start = loop.now
         let facts = ConnectionFacts(
             name: entry.proxy.host.description,
-            path: .init(peer: proxy.peer, source: .proxy),
+            path: .init(place: proxy.place, source: .proxy),
             times: .init(connect: transport.connectTime, end: start)
         )
         let negotiation = ProxyNegotiation(
@@ -146,7 +158,7 @@ extension Dialler {
             throw AttemptFailure(
                 atProxy: DialFailure(
                     cause: .failed(.proxy, reason),
-                    endpoint: proxy.peer.endpoint,
+                    endpoint: proxy.place.endpoint,
                     attempts: proxy.failedAttempts,
                     certificates: error.certificates
                 )
@@ -182,17 +194,6 @@ extension Dialler {
                 case .threw(let error): .failed(.proxy, .proxy(.authenticator(error)))
                 }
             throw AttemptFailure(phase: .proxy, cause: cause, consequence: .stop)
-        }
-    }
-}
-
-extension ProxyEntry {
-    /// The form of the requests that the proxy forwards, with the credentials of its settings.
-    func forwarding() throws(DialFailure) -> Forwarding {
-        do throws(ProxyError) {
-            return Forwarding(authorization: try authorization())
-        } catch {
-            throw DialFailure(cause: .failed(.proxy, .proxy(error)))
         }
     }
 }

@@ -9,17 +9,17 @@ internal import DirectTLS
 /// - The addresses: the route names them, or the system's resolver is asked (`selection`). They are ordered
 ///   by RFC 8305 and by earlier results (`AddressHistory`); for a retry, `Detour` puts the failed ones last.
 /// - The race (`HappyEyeballs`) between them. Each attempt checks the address against the client's vetting
-///   immediately before it connects or asks the proxy to, and performs the TLS handshake (`Connector`). If the
-///   proxy finds the address, or the route is a Unix domain socket, there is one attempt and no race.
+///   immediately before it connects or asks the proxy to, and performs the TLS handshake (`Connector`). If
+///   the proxy finds the address, or the route is a Unix domain socket, there is one attempt and no race.
 /// - If no address will do, the route's fallback is asked for others, and the race is run again (`search`).
 /// - The results go to `AddressHistory` and to the resolver that named the addresses (`learn`).
 ///
 /// An attempt behind a proxy travels the proxy's leg first, so that each has a tunnel of its own.
 ///
 /// If an address cannot be reached, the next one is tried. A failed certificate check never leads to a
-/// connection. By default it also ends the race, since the network works and trying other addresses would hide
-/// the fault. Apart from the proxy's own addresses, only those of the route and its fallback are dialled, and
-/// the IPv6 form of such an IPv4 address behind a NAT64 translator.
+/// connection. By default it also ends the race, since the network works and trying other addresses would
+/// hide the fault. Apart from the proxy's own addresses, only those of the route and its fallback are
+/// dialled, and the IPv6 form of such an IPv4 address behind a NAT64 translator.
 package final class Dialler: Sendable {
     package let settings: DialConfiguration
     /// The settings of connections: the client's own, and those of requests that have others.
@@ -77,8 +77,10 @@ package final class Dialler: Sendable {
         guard let proxy = target.proxy else {
             return Leg(to: Destination(url), route: target.route, profile: profile)
         }
-        var forwarding: Forwarding?
-        if case .byProxy = target.route, proxy.forwards(url) { forwarding = try proxy.forwarding() }
+        let forwarding: Forwarding?
+        do throws(TransportError) { forwarding = try target.forwarding } catch {
+            throw DialFailure(cause: error)
+        }
         return Leg(
             to: Destination(url),
             route: target.route,
@@ -152,7 +154,7 @@ package final class Dialler: Sendable {
             connector.limits.log?.note(.connected(nil, tls: transport.tls))
             return Arrival(
                 transport: transport,
-                peer: .unixSocket(path),
+                place: .unixSocket(path),
                 selection: nil,
                 source: .request,
                 end: loop.now,
@@ -217,7 +219,7 @@ package final class Dialler: Sendable {
         let endpoint = winner.attempt.endpoint
         return Arrival(
             transport: winner.transport,
-            peer: .endpoint(endpoint),
+            place: .endpoint(endpoint),
             selection: selection,
             source: selection.source,
             failedAttempts: attempts,
@@ -249,8 +251,8 @@ package final class Dialler: Sendable {
         }
     }
 
-    /// Returns the addresses of a leg's party. Asks the system's resolver where the route leaves the choice to
-    /// it.
+    /// Returns the addresses of a leg's party. Asks the system's resolver where the route leaves the choice
+    /// to it.
     @inline(never)
     private func selection(
         of leg: Leg,
@@ -308,60 +310,6 @@ package final class Dialler: Sendable {
         }
     }
 
-    /// Returns a race between the addresses, in the order in which to try them.
-    ///
-    /// - Parameter latest: The addresses to begin with. It gets those that come during the race.
-    private func race(
-        _ destination: Destination,
-        selection latest: Locked<EndpointSelection>,
-        limits: DialLimits,
-        detour: Detour?,
-        connect: @escaping Connect
-    ) -> HappyEyeballs {
-        let selection = latest.withLock { $0 }
-        let (memory, hasRanks, loop) = (memory, hasRanks(selection), loop)
-        let order: @Sendable ([Endpoint]) -> HappyEyeballs.Candidates = { endpoints in
-            let some = Array(endpoints.prefix(Self.mostAddresses))
-            let ranked = hasRanks ? memory.order(some, for: destination, at: loop.now) : some
-            guard let order = detour?.order(ranked) else { return .init(endpoints: ranked) }
-            return .init(endpoints: order.first + order.late, late: order.late.count)
-        }
-        var race = HappyEyeballs(
-            candidates: order(selection.endpoints),
-            stagger: isOrdered(selection) ? nil : settings.dialling.staggerNanoseconds,
-            passesOverWrongServers: settings.dialling.onCertificateMismatch == .tryNext,
-            provisional: selection.isProvisional ? Set(selection.endpoints) : [],
-            end: limits.end.atMost(loop.now.advanced(byNanoseconds: Self.longestRace)),
-            loop: loop,
-            connect: connect
-        )
-        if selection.rest != nil {
-            race.rest = {
-                guard var next = await latest.withLock({ $0.rest })?() else { return nil }
-                next.resolveTime = selection.resolveTime
-                latest.withLock { $0 = next }
-                return order(next.endpoints)
-            }
-        }
-        return race
-    }
-
-    /// The highest number of addresses of an answer that are tried.
-    private static let mostAddresses = 64
-    /// The time after which no further address of an answer is tried.
-    private static let longestRace: UInt64 = 30_000_000_000
-
-    /// Whether the addresses are tried strictly in the given order.
-    private func isOrdered(_ selection: EndpointSelection) -> Bool {
-        selection.isStrictlyOrdered || settings.dialling.keepsOrder
-    }
-
-    /// Whether earlier results decide the order of the addresses. A single address needs no order, so nothing
-    /// is remembered of it or looked up.
-    func hasRanks(_ selection: EndpointSelection) -> Bool {
-        (selection.endpoints.count > 1 || selection.rest != nil) && !isOrdered(selection)
-    }
-
     /// Returns the fallback of the addresses that have all failed. Throws the last failure if there is none.
     ///
     /// - Parameter failed: The attempts of the last race, which are the last of all `attempts`.
@@ -404,11 +352,11 @@ package final class Dialler: Sendable {
         let facts = ConnectionFacts(
             name: leg.destination.host.description,
             path: .init(
-                peer: arrival.peer,
+                place: arrival.place,
                 source: arrival.source,
                 proxy: leg.before?.proxy.map { "\($0.proxy)" },
                 translated: transport.translated,
-                local: arrival.peer.endpoint == nil ? nil : transport.layers.socket.localEndpoint
+                local: arrival.place.endpoint == nil ? nil : transport.layers.socket.localEndpoint
             ),
             tls: transport.tls,
             times: .init(
@@ -420,7 +368,7 @@ package final class Dialler: Sendable {
             search: .init(
                 failedAttempts: arrival.failedAttempts,
                 tracksResolver: selection.map { $0.report != nil && !$0.isOfRequest } ?? false,
-                fallbackForAnswer: leg.route.allows(arrival.peer, from: arrival.source)
+                fallbackForAnswer: leg.route.allows(arrival.place, from: arrival.source)
                     ? nil : leg.route.answer
             )
         )

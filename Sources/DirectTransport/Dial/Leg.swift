@@ -4,17 +4,17 @@ internal import DirectTLS
 
 /// One leg of the way to a server: to a proxy, or to the server itself.
 ///
-/// The way is a list, told from its end: the server's leg, and before it that of the proxy, if there is one. The
-/// first leg is a connection that leaves this machine. Each further one is a tunnel that the proxy before it
-/// opens, or needs none, because that proxy forwards the requests.
+/// The way is a list, told from its end: the server's leg, and before it that of the proxy, if there is one.
+/// The first leg is a connection that leaves this machine. Each further one is a tunnel that the proxy before
+/// it opens, or needs none, because that proxy forwards the requests.
 final class Leg: Sendable {
     /// The leg to the proxy through which this one goes; `nil` if it leaves from this machine.
     let before: Leg?
     /// The proxy that this leg leads to; `nil` for the server.
     let proxy: ProxyEntry?
-    /// Whom the leg leads to: the name decides everything but the address that is dialled.
+    /// The party at its end: the name decides everything but the address that is dialled.
     let destination: Destination
-    /// Where that is.
+    /// The addresses of the party.
     let route: Route
     let profile: ConnectionProfile
     /// The options of the socket, which are those for the server also on the way to a proxy: it leaves from
@@ -36,7 +36,8 @@ final class Leg: Sendable {
         (options, self.forwarding) = (profile.socket, forwarding)
     }
 
-    /// Makes the leg to a proxy: its configured addresses, the IP address in its URL, or the system's resolver.
+    /// Makes the leg to a proxy: to its configured addresses, the IP address in its URL, or any address that
+    /// the system's resolver returns.
     init(to proxy: ProxyEntry, options: SocketOptions) throws(DialFailure) {
         (before, self.proxy) = (nil, proxy)
         (profile, self.options, forwarding) = (proxy.profile, options, nil)
@@ -63,8 +64,8 @@ final class Leg: Sendable {
 struct Arrival: Sendable {
     var transport: EstablishedTransport
     /// What this machine is connected to.
-    let peer: Peer
-    /// Who has named that, with the endpoints that were named; `nil` for a Unix domain socket.
+    let place: Route.Place
+    /// The endpoints that were named; `nil` for a Unix domain socket.
     let selection: EndpointSelection?
     var source: AddressSource
     /// The attempts that failed before.

@@ -390,6 +390,6 @@ extension Connection: PoolMember {
     var tracksResolver: Bool { facts.search.tracksResolver }
 
     func serves(_ route: Route) -> Bool {
-        route.allows(facts.path.peer, from: facts.source) || facts.standsIn(for: route)
+        route.allows(facts.path.place, from: facts.source) || facts.standsIn(for: route)
     }
 }

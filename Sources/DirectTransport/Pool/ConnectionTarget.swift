@@ -33,6 +33,18 @@ package struct ConnectionTarget: ~Copyable, Sendable {
         ConnectionTarget(url, route: route, proxy: proxy, profile: profile, detour: detour)
     }
 
+    /// The form of the request if its proxy forwards it; `nil` if it goes to the server, or through a tunnel.
+    var forwarding: Forwarding? {
+        get throws(TransportError) {
+            guard let proxy, case .byProxy = route, proxy.forwards(url) else { return nil }
+            do throws(ProxyError) {
+                return Forwarding(authorization: try proxy.authorization())
+            } catch {
+                throw .failed(.proxy, .proxy(error))
+            }
+        }
+    }
+
     /// The key of the pool's connections that fit.
     var poolKey: PoolKey { PoolKey(origin: url.origin, proxy: proxy, profile: profile) }
 

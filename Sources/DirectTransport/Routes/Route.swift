@@ -1,24 +1,6 @@
 package import DirectCore
 package import DirectIO
 
-/// What the bytes of a connection go to, as seen from this machine.
-package enum Peer: Hashable, Sendable, CustomStringConvertible {
-    case endpoint(Endpoint)
-    case unixSocket(UnixSocketPath)
-
-    /// The endpoint; `nil` for a Unix domain socket, which has none.
-    package var endpoint: Endpoint? {
-        if case .endpoint(let endpoint) = self { endpoint } else { nil }
-    }
-
-    package var description: String {
-        switch self {
-        case .endpoint(let endpoint): "\(endpoint)"
-        case .unixSocket(let path): "unix:\(path)"
-        }
-    }
-}
-
 /// The addresses that a request may be sent to, by the source that names them.
 package enum Route: Sendable {
     /// Any address that the system's resolver returns for the name.
@@ -32,17 +14,35 @@ package enum Route: Sendable {
     /// A Unix domain socket, which has no address.
     case unixSocket(UnixSocketPath)
 
+    /// What the bytes of a connection go to, as seen from this machine.
+    package enum Place: Hashable, Sendable, CustomStringConvertible {
+        case endpoint(Endpoint)
+        case unixSocket(UnixSocketPath)
+
+        /// The endpoint; `nil` for a Unix domain socket, which has none.
+        package var endpoint: Endpoint? {
+            if case .endpoint(let endpoint) = self { endpoint } else { nil }
+        }
+
+        package var description: String {
+            switch self {
+            case .endpoint(let endpoint): "\(endpoint)"
+            case .unixSocket(let path): "unix:\(path)"
+            }
+        }
+    }
+
     /// A route to these endpoints and no others; an endpoint without a port gets this one.
     package static func chosen(_ endpoints: [Endpoint], port: UInt16, source: AddressSource) -> Route {
         .chosen(EndpointSelection(endpoints, port: port, source))
     }
 
-    /// Whether a request on this route may use a connection to `peer`, which `source` named.
+    /// Whether a request on this route may use a connection to `place`, which `source` named.
     ///
     /// Addresses that a caller or a resolver chose may be a trap or a test. A request that follows the
     /// system's resolver therefore never uses a connection to them.
-    package func allows(_ peer: Peer, from source: AddressSource) -> Bool {
-        guard case .endpoint(let endpoint) = peer else {
+    package func allows(_ place: Place, from source: AddressSource) -> Bool {
+        guard case .endpoint(let endpoint) = place else {
             // The path is part of the pool's key.
             if case .unixSocket = self { return true } else { return false }
         }

@@ -373,7 +373,7 @@ struct RedirectTests {
         )
         #expect(response.isReused)
         #expect(
-            response.history.map { $0.transaction?.endpoint.address } == [
+            response.history.map { $0.transaction?.endpoint?.address } == [
                 IPAddress("127.0.0.1"), IPAddress("127.0.0.2"),
             ]
         )

@@ -267,7 +267,7 @@ struct RetryTests {
         let client = HTTPClient.untimed { $0.dialling.keepsOrder = true }
         let response = try await client.fetch(request)
         #expect(response.text == "x" && response.history.map(\.reason) == [.misdirected])
-        #expect(response.transaction?.endpoint.address == IPAddress("127.0.0.2"))
+        #expect(response.transaction?.endpoint?.address == IPAddress("127.0.0.2"))
     }
 
     @Test("A misdirected request gets one new connection to the only address")

@@ -44,7 +44,7 @@ struct DialledAddressTests {
             let response = try await client.get("http://\(host):\(server.port)/")
             let name = host.lowercased().split(separator: ".").joined(separator: ".")
             #expect(response.text == "\(name):\(server.port)")
-            #expect(response.transaction?.endpoint.address == server.endpoint.address)
+            #expect(response.transaction?.endpoint?.address == server.endpoint.address)
         }
         for host in ["expyuzz4wqqyqhjn.onion", "a.expyuzz4wqqyqhjn.onion."] {
             let error = try await httpError { try await client.get("http://\(host)/") }

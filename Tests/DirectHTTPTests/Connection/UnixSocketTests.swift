@@ -30,6 +30,8 @@ struct UnixSocketTests {
         let first = try await client.fetch(request)
         #expect(first.text == "docker /v1.43/info?all=1")
         #expect(first.transaction?.unixSocket == relay.path)
+        #expect(first.transaction?.endpoint == nil)
+        #expect(client.connections.flatMap(\.connections).map(\.endpoint) == [nil])
         #expect(first.transaction?.description.contains("unix:\(relay.path)") == true)
         #expect(try await client.fetch(request).isReused)
         #expect(relay.count == 1)

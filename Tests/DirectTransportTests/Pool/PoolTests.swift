@@ -132,7 +132,9 @@ struct PoolTests {
         #expect(pool.takeIdle(a, route) == nil)
     }
 
-    @Test("A route permits its named addresses and ports, the system's its own source, and a socket's no address")
+    @Test(
+        "A route permits its named addresses and ports, the system's its own source, and a socket's no address"
+    )
     func leads() throws {
         let chosen = Route.chosen(["10.0.0.1", "10.0.0.2:8443"], port: 443, source: .request)
         #expect(chosen.allows(.endpoint("10.0.0.1:443"), from: .request))

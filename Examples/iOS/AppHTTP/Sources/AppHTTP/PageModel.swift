@@ -19,7 +19,9 @@ public final class PageModel {
         do {
             let page = try await client.get(url).requiringSuccess()
             text = page.text ?? ""
-            footnote = page.transaction.map { "\($0.endpoint?.description ?? "a socket"), named by \($0.source)" } ?? "from the cache"
+            footnote =
+                page.transaction.map { "\($0.endpoint?.description ?? "a socket"), named by \($0.source)" }
+                ?? "from the cache"
         } catch {
             footnote = "\(error)"
         }

@@ -59,15 +59,10 @@ struct FinalRequest: Sendable {
 
 extension Request {
     fileprivate func framing(on loop: EventLoop, within limit: CallLimit) async throws -> BodyFraming {
-        switch body.content {
-        case .none: return .none
-        case .bytes(let bytes): return .length(UInt64(bytes.count))
-        case .stream(let body):
-            do throws(TransportError) {
-                return try await body.framing(on: loop, within: limit)
-            } catch {
-                throw HTTPError.from(error, name: (try? url)?.host.description)
-            }
+        do throws(TransportError) {
+            return try await body.content.framing(on: loop, within: limit)
+        } catch {
+            throw HTTPError.from(error, name: (try? url)?.host.description)
         }
     }
 }

@@ -97,12 +97,12 @@ final class RoundTrip: NetworkLayer {
                 )
             )
             if !isKnown {
-                try await transport.check(outgoing)
+                try await transport.check(&outgoing)
                 let route = try await resolvedRoute(of: request, to: url, call: call)
                 log?.note(failuresBefore: route, of: url)
                 outgoing.target.route = route
             }
-            let (head, body, record) = try await transport.send(outgoing, isChecked: !isKnown)
+            let (head, body, record) = try await transport.send(&outgoing)
             return Response(
                 head: head,
                 body: ResponseBody(body, record.connection, pool: transport.pool),

@@ -1,4 +1,5 @@
-internal import DirectHTTP1
+package import DirectHTTP1
+package import DirectIO
 
 /// The content of a request's body.
 package enum BodyContent: Sendable {
@@ -15,6 +16,35 @@ package enum BodyContent: Sendable {
     /// after a refusal of `Expect: 100-continue`.
     package var canBeSent: Bool {
         if case .stream(let body) = self { body.canBeSent } else { true }
+    }
+
+    /// Small bodies are sent in the same record as the head.
+    var bytesWorthSendingAtOnce: Int {
+        if case .bytes(let bytes) = self { min(bytes.count, 14 * 1024) } else { 0 }
+    }
+
+    /// Returns the framing. Asks a stream for its length, which may read from the disk.
+    package func framing(on loop: EventLoop, within limit: CallLimit) async throws(TransportError)
+        -> BodyFraming
+    {
+        let body: StreamedBody
+        switch self {
+        case .none: return .none
+        case .bytes(let bytes): return .length(UInt64(bytes.count))
+        case .stream(let stream): body = stream
+        }
+        do {
+            return try await body.measure(on: loop, until: limit.end).map(BodyFraming.length) ?? .chunked
+        } catch let fault as RequestBodyError {
+            throw .failed(.request, .requestBody(fault))
+        } catch let error as SystemError {
+            throw .failed(.request, .system(error))
+        } catch BlockingWork.Abandoned.expired {
+            throw .failed(.request, limit.timeout)
+        } catch {
+            throw error is CancellationError && Task.isCancelled
+                ? .cancelled : .failed(.request, .bodySource(error))
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 package import DirectCore
 package import DirectHTTP1
-package import DirectIO
+internal import DirectIO
 
 /// One request and its response on one connection, from the first byte sent to the last one read.
 ///
@@ -28,29 +28,41 @@ package struct Exchange {
 
     var timeouts: Timeouts.Nanoseconds { limit.timeouts }
 
-    /// Returns the framing of a streamed body. Asks the body for its length, which may read from the disk.
-    package func framing(of body: StreamedBody) async throws(TransportError) -> BodyFraming {
-        try await body.framing(on: connection.loop, within: limit)
-    }
-
     /// Writes the head, and as much of the body as is sent with it, to the connection's buffer.
     ///
-    /// - Parameter streamed: the framing of a streamed body.
+    /// - Parameters:
+    ///   - streamed: the framing of a streamed body.
+    ///   - written: the head, if it has been written already.
     /// - Returns: the number of bytes to send, and the part of the body that is left; `nil` if there is none.
     package func compose(
         _ message: borrowing OutgoingMessage,
         to url: HTTPURL,
-        streamed: BodyFraming
+        streamed: BodyFraming,
+        written: [UInt8]? = nil
     ) throws(TransportError) -> (count: Int, rest: Upload.Content?) {
         let announced = message.announcements
         connection.beginExchange(message.method, upgrade: announced.upgrade)
-        let framing: BodyFraming =
-            switch message.body {
-            case .none: .none
-            case .bytes(let bytes): .length(UInt64(bytes.count))
-            case .stream: streamed
-            }
-        let count = try writeHead(of: message, to: url, framing: framing, announcing: announced)
+        let count: Int
+        if let written {
+            count = written.count
+            connection.reserve(count + message.body.bytesWorthSendingAtOnce)
+            unsafe connection.buffer.copyBytes(from: written)
+        } else {
+            let framing: BodyFraming =
+                switch message.body {
+                case .none: .none
+                case .bytes(let bytes): .length(UInt64(bytes.count))
+                case .stream: streamed
+                }
+            let isProxied = connection.isProxied
+            let head = message.head(
+                to: url,
+                isProxied: isProxied,
+                as: isProxied ? connection.forwarding : nil
+            )
+            connection.reserve(head.sizeBound + message.body.bytesWorthSendingAtOnce)
+            count = try unsafe head.write(framing: framing, announcing: announced, into: connection.buffer)
+        }
         switch message.body {
         case .none: return (count, nil)
         case .bytes(let bytes):
@@ -303,61 +315,39 @@ package struct Exchange {
     package func deadline(_ phase: TransportError.Phase, stall: IdleLimit, from now: Instant) -> Deadline {
         limit.deadline(phase, stall: stall, from: now)
     }
+}
 
-    /// Writes the head to the connection's buffer, and returns its length.
-    private func writeHead(
-        of message: borrowing OutgoingMessage,
-        to url: HTTPURL,
-        framing: BodyFraming,
-        announcing announced: RequestHead.Announcements
-    ) throws(TransportError) -> Int {
-        let method = message.method
-        let isProxied = connection.isProxied
-        let forwarding = isProxied ? connection.forwarding : nil
+extension OutgoingMessage {
+    /// Returns the head as it is sent to a server, or to a proxy that forwards it.
+    func head(to url: HTTPURL, isProxied: Bool, as forwarding: Forwarding?) -> RequestHead {
         let (target, authority) = url.targetAndAuthority(of: method, isForwarded: forwarding != nil)
-        var headers = message.headers
+        var headers = headers
         // Without a proxy of the client's, the recipient of a CONNECT is the caller's proxy (RFC 9110,
         // section 9.3.6).
         if isProxied || !method.isConnect && headers.index(of: "proxy-authorization") != nil {
             headers.addressProxy(forwarding)
         }
-        let head = RequestHead(
-            method,
-            target: target,
-            authority: authority,
-            headers: headers,
-            extra: message.defaults
-        )
-        connection.reserve(head.sizeBound + message.body.bytesWorthSendingAtOnce)
-        do throws(HTTP1Error) {
-            return try unsafe RequestWriter.writeHead(
-                head,
-                framing: framing,
-                announcing: announced,
-                into: connection.buffer
-            )
-        } catch {
-            throw .failed(.request, .http(error))
-        }
+        return RequestHead(method, target: target, authority: authority, headers: headers, extra: defaults)
     }
 }
 
-extension StreamedBody {
-    /// Returns the framing. Asks the body for its length, which may read from the disk.
-    package func framing(on loop: EventLoop, within limit: CallLimit) async throws(TransportError)
-        -> BodyFraming
-    {
-        do {
-            return try await measure(on: loop, until: limit.end).map(BodyFraming.length) ?? .chunked
-        } catch let fault as RequestBodyError {
-            throw .failed(.request, .requestBody(fault))
-        } catch let error as SystemError {
-            throw .failed(.request, .system(error))
-        } catch BlockingWork.Abandoned.expired {
-            throw .failed(.request, limit.timeout)
+extension RequestHead {
+    /// Writes the head to a buffer, and returns its length.
+    func write(
+        _ phase: TransportError.Phase = .request,
+        framing: BodyFraming = .none,
+        announcing announced: Announcements = .init(),
+        into buffer: UnsafeMutableRawBufferPointer
+    ) throws(TransportError) -> Int {
+        do throws(HTTP1Error) {
+            return try unsafe RequestWriter.writeHead(
+                self,
+                framing: framing,
+                announcing: announced,
+                into: buffer
+            )
         } catch {
-            throw error is CancellationError && Task.isCancelled
-                ? .cancelled : .failed(.request, .bodySource(error))
+            throw .failed(phase, .http(error))
         }
     }
 }
@@ -368,12 +358,5 @@ extension HTTPHeaders {
         let name = "Proxy-Authorization"
         if forwarding == nil || forwarding?.authorization != nil { remove(name) }
         if let authorization = forwarding?.authorization { add(name, authorization) }
-    }
-}
-
-extension BodyContent {
-    /// Small bodies are sent in the same record as the head.
-    fileprivate var bytesWorthSendingAtOnce: Int {
-        if case .bytes(let bytes) = self { min(bytes.count, 14 * 1024) } else { 0 }
     }
 }

@@ -52,12 +52,7 @@ package struct ProxyNegotiation {
         connection.beginExchange(.connect)
         let request = RequestHead(.connect, target: authority, authority: authority, headers: headers)
         connection.reserve(request.sizeBound)
-        let count: Int
-        do throws(HTTP1Error) {
-            count = try unsafe RequestWriter.writeHead(request, framing: .none, into: connection.buffer)
-        } catch {
-            throw .failed(.proxy, .http(error))
-        }
+        let count = try unsafe request.write(.proxy, into: connection.buffer)
         try await unsafe connection.writeAll(
             UnsafeRawBufferPointer(rebasing: connection.buffer[0..<count]),
             deadline: deadline

@@ -1,3 +1,5 @@
+internal import DirectHTTP1
+
 /// One request as the transport sends it: what is sent, what the connection has to be, and within which
 /// limits.
 ///
@@ -7,6 +9,8 @@ package struct OutgoingRequest: ~Copyable {
     package let message: OutgoingMessage
     package var target: ConnectionTarget
     package let limits: RequestLimits
+    /// The head, if it was written before there was a connection; `nil` if it is written to its buffer.
+    var written: WrittenHead?
 
     /// Makes a value of its parts.
     @inline(__always)
@@ -18,5 +22,22 @@ package struct OutgoingRequest: ~Copyable {
         self.message = message
         self.target = target
         self.limits = limits
+    }
+}
+
+/// The head of a request, and the framing that it announces.
+final class WrittenHead {
+    let bytes: [UInt8]
+    let framing: BodyFraming
+
+    /// Writes the head: the writer checks every byte of it.
+    init(_ head: RequestHead, framing: BodyFraming, announcing announced: RequestHead.Announcements)
+        throws(TransportError)
+    {
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: head.sizeBound, alignment: 1)
+        defer { unsafe buffer.deallocate() }
+        let count = try unsafe head.write(framing: framing, announcing: announced, into: buffer)
+        bytes = unsafe [UInt8](UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+        self.framing = framing
     }
 }

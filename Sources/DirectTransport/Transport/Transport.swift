@@ -27,24 +27,19 @@ package final class Transport: Sendable {
 
     /// Sends one request and returns the response, whatever its status. An idle connection that turns out to
     /// be dead is replaced without the caller's notice.
-    ///
-    /// - Parameter isChecked: whether `check` has accepted the request.
-    package func send(
-        _ request: borrowing OutgoingRequest,
-        isChecked: Bool
-    ) async throws(DialFailure) -> IncomingResponse {
+    package func send(_ request: inout OutgoingRequest) async throws(DialFailure) -> IncomingResponse {
         var detour = request.target.detour
         var leased: LeasedConnection
         if detour == nil,
             let (connection, lease) = pool.takeIdle(
                 request.target,
                 asksKernel: !request.message.mayBeSentTwice,
-                at: isChecked ? loop.now : request.limits.start
+                at: request.written == nil ? request.limits.start : loop.now
             )
         {
             leased = LeasedConnection(connection: connection, lease: lease, wasIdle: true)
         } else {
-            (leased, detour) = try await connection(for: request, isChecked: isChecked)
+            (leased, detour) = try await connection(for: &request)
         }
         while true {
             let failure: TransportError
@@ -64,108 +59,179 @@ extension Transport {
     ///
     /// The lease ends in here or passes to the response's body; if this throws, it stays with the caller.
     // Inlined, because almost every request takes this way: an asynchronous function of its own costs about
-    // 150 instructions.
+    // 150 instructions. So are its steps, which do not wait.
     @inline(__always)
     func perform(
         _ request: borrowing OutgoingRequest,
         on leased: LeasedConnection
     ) async throws(TransportError) -> IncomingResponse {
-        let (connection, lease) = (leased.connection, leased.lease)
+        let connection = leased.connection
         let exchange = Exchange(connection, within: request.limits.call)
-        let (options, observer) = (request.message.options, request.limits.observer)
+        let isReused = connection.hasServed
         var upload: Upload?
         do throws(TransportError) {
-            let isReused = connection.hasServed
             if !leased.wasIdle { try connection.checkSilence() }
             var streamed = BodyFraming.none
-            if case .stream(let body) = request.message.body {
-                streamed = try await exchange.framing(of: body)
-                // The length of a file takes its time, in which an idle connection may have ended.
-                let asksKernel = !request.message.mayBeSentTwice
-                if leased.wasIdle, !connection.isIdleAndAlive(asksKernel: asksKernel) {
-                    throw .failed(.request, .connectionClosed)
-                }
-            }
-            let (count, rest) = try exchange.compose(
-                request.message,
-                to: request.target.url,
-                streamed: streamed
-            )
-            observer?.note(making: .sending(connection.facts.endpoint, bytes: count, isReused: isReused))
-            var unsent = try exchange.send(count)
+            if case .stream = request.message.body { streamed = try await framing(of: request, on: leased) }
+            var (unsent, rest) = try begin(request, exchange, streamed: streamed, isReused: isReused)
             var (refusal, isAskedFor): (ResponseHead?, Bool) = (nil, true)
-            if let options, options.options.expectsContinue, let rest, rest.hasContent {
+            if let options = request.message.options, options.options.expectsContinue, let rest,
+                rest.hasContent
+            {
                 (refusal, isAskedFor) = try await exchange.awaitContinue(options.options, sending: unsent)
                 unsent = nil
             }
-            // Bytes that find no room now, even those of the head, are sent by a task of their own while this
-            // one reads: the server may write before it reads.
-            if refusal == nil, unsent != nil || rest != nil {
-                upload = Upload.start(
-                    unsent,
-                    content: rest,
-                    exchange: exchange,
-                    onProgress: options?.options.onUpload,
-                    rate: options?.options.sendingRate
-                )
+            if refusal == nil { upload = goOn(with: unsent, rest, of: request, exchange) }
+            if let options = request.message.options, rest == nil {
+                options.options.reportUpload(of: request.message.body)
             }
-            if let options, rest == nil { options.options.reportUpload(of: request.message.body) }
             let sent = loop.now
             let head: ResponseHead
             if let refusal {
                 head = refusal
             } else {
-                head = try await exchange.receiveHead(from: sent, upload, options: options)
+                head = try await exchange.receiveHead(from: sent, upload, options: request.message.options)
             }
             // It is unknown whether the server takes the body that it has not asked for, or the next bytes in
             // its place, for a request: it may have decided before it has seen any of them.
             if !isAskedFor, refusal != nil || head.status.code >= 300 { connection.retire() }
-            // The server gave up waiting for a request at the time this one was sent: the 408 does not answer
-            // it.
-            if leased.wasIdle, head.status == .requestTimeout, request.message.mayBeSentAgain {
-                throw .failed(.response, .http(.responseBeforeRequest))
-            }
-            // The server will not serve the name on this connection next time either.
-            if head.status == .misdirectedRequest { connection.retire() }
-            var record = ExchangeRecord(
-                connection: connection.facts,
-                start: request.limits.start,
-                sent: sent,
-                response: loop.now,
-                isReused ? .reused : leased.wasIdle ? .prewarmed : .dialled,
-                // An observer gets the record before it is known whether the body has arrived.
-                bodyEnd: observer == nil ? nil : BodyEnd()
-            )
-            record.queued = leased.queued
+            try judge(head, of: request, on: leased)
+            let record = record(of: request, on: leased, sent: sent, isReused: isReused)
             connection.hasServed = true
-            observer?.note(making: .responded(head.status, record))
-            // The server refused the request before all of it was sent: the rest is useless (RFC 9112,
-            // section 9.3), also where sending has already failed, because the server has closed the
-            // connection behind its answer.
-            if let upload, head.status.code >= 300 {
-                upload.stop()
-                // A redirect may turn what the server was sent into a success.
-                if head.status.code < 400, !upload.isStopped { try await upload.waitForEnd() }
-            }
+            request.limits.observer?.note(making: .responded(head.status, record))
+            if let upload, head.status.code >= 300 { try await end(upload, after: head.status) }
             if case .tunnel = connection.framing {
-                try await detach(connection, lease: lease, after: upload, exchange: exchange)
-                observer?.note(making: .bodyEnded(bytes: 0, isWhole: true))
-                record.bodyEnd = record.bodyEnd ?? BodyEnd()
-                return (head, .upgraded(connection, request.limits.call.timeouts), record)
+                return try await detach(leased, from: request, after: upload, exchange, head, record)
             }
-            let buffered = try exchange.takeBuffered()
-            // Most small responses are whole by now, and need no reader.
-            if buffered.isAtEnd, upload == nil, options == nil {
-                record.bodyEnd?.note(record.response)
-                observer?.note(making: .bodyEnded(bytes: UInt64(buffered.content.count), isWhole: true))
-                pool.conclude(connection, lease: lease, at: record.response)
-                return (head, .complete(buffered.content, buffered.trailers ?? HTTPHeaders()), record)
-            }
-            return try await begin(buffered, of: head, to: request, on: leased, after: upload, record)
+            return try await conclude(head, of: request, on: leased, after: upload, exchange, record)
         } catch {
             upload?.cancel()
             throw error
         }
+    }
+
+    /// Returns the framing of a streamed body. The length of a file takes its time, in which an idle
+    /// connection may have ended.
+    @inline(never)
+    private func framing(of request: borrowing OutgoingRequest, on leased: LeasedConnection)
+        async throws(TransportError) -> BodyFraming
+    {
+        if let written = request.written { return written.framing }
+        let framing = try await request.message.body.framing(on: loop, within: request.limits.call)
+        let asksKernel = !request.message.mayBeSentTwice
+        if leased.wasIdle, !leased.connection.isIdleAndAlive(asksKernel: asksKernel) {
+            throw .failed(.request, .connectionClosed)
+        }
+        return framing
+    }
+
+    /// Sends what finds room at once. Returns the bytes that found none, and the part of the body that is
+    /// left.
+    @inline(__always)
+    private func begin(
+        _ request: borrowing OutgoingRequest,
+        _ exchange: Exchange,
+        streamed: BodyFraming,
+        isReused: Bool
+    ) throws(TransportError) -> (unsent: [UInt8]?, rest: Upload.Content?) {
+        let (count, rest) = try exchange.compose(
+            request.message,
+            to: request.target.url,
+            streamed: streamed,
+            written: request.written?.bytes
+        )
+        let endpoint = exchange.connection.facts.endpoint
+        request.limits.observer?.note(making: .sending(endpoint, bytes: count, isReused: isReused))
+        return (try exchange.send(count), rest)
+    }
+
+    /// Begins the upload of what is left of a request; `nil` if nothing is.
+    ///
+    /// Bytes that find no room now, even those of the head, are sent by a task of their own while this one
+    /// reads: the server may write before it reads.
+    @inline(__always)
+    private func goOn(
+        with unsent: [UInt8]?,
+        _ rest: Upload.Content?,
+        of request: borrowing OutgoingRequest,
+        _ exchange: Exchange
+    ) -> Upload? {
+        guard unsent != nil || rest != nil else { return nil }
+        let options = request.message.options?.options
+        return Upload.start(
+            unsent,
+            content: rest,
+            exchange: exchange,
+            onProgress: options?.onUpload,
+            rate: options?.sendingRate
+        )
+    }
+
+    /// Throws if the response is none to this request.
+    @inline(__always)
+    private func judge(
+        _ head: ResponseHead,
+        of request: borrowing OutgoingRequest,
+        on leased: LeasedConnection
+    ) throws(TransportError) {
+        // The server gave up waiting for a request at the time this one was sent: the 408 does not answer it.
+        if leased.wasIdle, head.status == .requestTimeout, request.message.mayBeSentAgain {
+            throw .failed(.response, .http(.responseBeforeRequest))
+        }
+        // The server will not serve the name on this connection next time either.
+        if head.status == .misdirectedRequest { leased.connection.retire() }
+    }
+
+    @inline(__always)
+    private func record(
+        of request: borrowing OutgoingRequest,
+        on leased: LeasedConnection,
+        sent: Instant,
+        isReused: Bool
+    ) -> ExchangeRecord {
+        var record = ExchangeRecord(
+            connection: leased.connection.facts,
+            start: request.limits.start,
+            sent: sent,
+            response: loop.now,
+            isReused ? .reused : leased.wasIdle ? .prewarmed : .dialled,
+            // An observer gets the record before it is known whether the body has arrived.
+            bodyEnd: request.limits.observer == nil ? nil : BodyEnd()
+        )
+        record.queued = leased.queued
+        return record
+    }
+
+    /// Stops an upload that the server has refused before all of it was sent: the rest is useless (RFC 9112,
+    /// section 9.3), also where sending has already failed, because the server has closed the connection
+    /// behind its answer.
+    @inline(never)
+    private func end(_ upload: Upload, after status: HTTPStatus) async throws(TransportError) {
+        upload.stop()
+        // A redirect may turn what the server was sent into a success.
+        if status.code < 400, !upload.isStopped { try await upload.waitForEnd() }
+    }
+
+    /// Returns the response, and ends the lease if it is whole.
+    @inline(__always)
+    private func conclude(
+        _ head: ResponseHead,
+        of request: borrowing OutgoingRequest,
+        on leased: LeasedConnection,
+        after upload: Upload?,
+        _ exchange: Exchange,
+        _ record: ExchangeRecord
+    ) async throws(TransportError) -> IncomingResponse {
+        let buffered = try exchange.takeBuffered()
+        // Most small responses are whole by now, and need no reader.
+        guard buffered.isAtEnd, upload == nil, request.message.options == nil else {
+            return try await begin(buffered, of: head, to: request, on: leased, after: upload, record)
+        }
+        record.bodyEnd?.note(record.response)
+        let count = UInt64(buffered.content.count)
+        request.limits.observer?.note(making: .bodyEnded(bytes: count, isWhole: true))
+        pool.conclude(leased.connection, lease: leased.lease, at: record.response)
+        return (head, .complete(buffered.content, buffered.trailers ?? HTTPHeaders()), record)
     }
 
     /// Returns a response whose body has not arrived whole, or of whose progress the caller is told.
@@ -214,16 +280,20 @@ extension Transport {
     /// The server may already have sent bytes of the new protocol. They stay where they are.
     @inline(never)
     private func detach(
-        _ connection: Connection,
-        lease: ConnectionPool.Lease,
+        _ leased: LeasedConnection,
+        from request: borrowing OutgoingRequest,
         after upload: Upload?,
-        exchange: Exchange
-    ) async throws(TransportError) {
-        if let upload {
-            try await exchange.awaitEnd(ofSwitching: upload)
-        }
-        guard !connection.isRetired else { throw .failed(.response, .connectionClosed) }
-        pool.part(with: connection, lease)
+        _ exchange: Exchange,
+        _ head: ResponseHead,
+        _ record: ExchangeRecord
+    ) async throws(TransportError) -> IncomingResponse {
+        if let upload { try await exchange.awaitEnd(ofSwitching: upload) }
+        guard !leased.connection.isRetired else { throw .failed(.response, .connectionClosed) }
+        pool.part(with: leased.connection, leased.lease)
+        request.limits.observer?.note(making: .bodyEnded(bytes: 0, isWhole: true))
+        var record = record
+        record.bodyEnd = record.bodyEnd ?? BodyEnd()
+        return (head, .upgraded(leased.connection, request.limits.call.timeouts), record)
     }
 }
 

@@ -17,7 +17,9 @@ struct CacheWorks: Sendable {
             for number in 0..<settings.warmUp { try await get(client, number) }
             start = .now
             try await hit(client)
-            guard cache.statistics.hits == settings.warmUp + settings.count else { fail("not all were hits") }
+            guard cache.statistics[.hit, default: 0] == settings.warmUp + settings.count else {
+                fail("not all were hits")
+            }
         case "cache-open":
             start = .now
             try await open(settings.folder ?? "")
@@ -36,7 +38,7 @@ struct CacheWorks: Sendable {
         for number in 0..<settings.count {
             let cache = try ResponseCache.directory(folder)
             try await get(client(cache), number &* 7919)
-            guard cache.statistics.hits == 1 else { fail("nothing was found") }
+            guard cache.statistics[.hit, default: 0] == 1 else { fail("nothing was found") }
         }
     }
 
@@ -108,8 +110,8 @@ struct ScaleWorks: Sendable {
             // In another order than the first time.
             for number in 0..<settings.count { try await get(requests[number &* 7919 % requests.count]) }
         }
-        if let cache = client.configuration.cache, cache.statistics.hits != settings.count {
-            fail("\(cache.statistics.hits) hits")
+        if let cache = client.configuration.cache, cache.statistics[.hit, default: 0] != settings.count {
+            fail("\(cache.statistics[.hit, default: 0]) hits")
         }
         report(units: settings.count, from: start, to: .now, memoryAtStart: memoryAtStart)
     }

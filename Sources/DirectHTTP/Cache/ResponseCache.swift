@@ -9,25 +9,11 @@ package import DirectIO
 /// `Authorization` and a caller's `Cookie`, as far as they are sent. Responses are stored by URL, and so by
 /// host name, never by address. The rules that the cache follows are in docs/Cache.md.
 public final class ResponseCache: Sendable {
-    /// Counts of the responses that a cache has served, confirmed and passed.
-    public struct Statistics: Hashable, Sendable {
-        /// The number of responses from the cache without a request to the origin.
-        public var hits = 0
-        /// The number of hits that were stale.
-        public var staleHits = 0
-        /// The number of responses from the cache that the origin had confirmed.
-        public var revalidations = 0
-        /// The number of responses from the origin.
-        public var misses = 0
-        /// The number of requests that were not subject to caching.
-        public var bypasses = 0
-    }
-
     let store: any CacheStore
     let staleLimits: StaleLimits
     let clock: @Sendable () -> UnixTime
     let background = BackgroundWork()
-    private let counts = Locked(Statistics())
+    private let counts = Locked<[CacheUse: Int]>([:])
 
     init(
         store: any CacheStore,
@@ -76,8 +62,9 @@ public final class ResponseCache: Sendable {
     /// belong to the cache are left alone.
     public var faults: [CacheError] { (store as? DirectoryStore)?.faults ?? [] }
 
-    /// The counts since the cache was created.
-    public var statistics: Statistics { counts.withLock { $0 } }
+    /// The number of responses since the cache was created, by its part in them. One that has none is not
+    /// listed.
+    public var statistics: [CacheUse: Int] { counts.withLock { $0 } }
 
     /// Removes all responses.
     @concurrent
@@ -118,17 +105,7 @@ public final class ResponseCache: Sendable {
     }
 
     func count(_ use: CacheUse) {
-        counts.withLock { counts in
-            switch use {
-            case .hit: counts.hits += 1
-            case .stale:
-                counts.hits += 1
-                counts.staleHits += 1
-            case .revalidated: counts.revalidations += 1
-            case .miss: counts.misses += 1
-            case .bypassed: counts.bypasses += 1
-            }
-        }
+        counts.withLock { $0[use, default: 0] += 1 }
     }
 }
 

@@ -91,7 +91,7 @@ private struct MultipartParts: AsyncSequence, Sendable {
 
     struct Iterator: AsyncIteratorProtocol {
         let body: ResponseBody
-        var pieces: ResponseBody.Iterator
+        var pieces: ResponseBody.AsyncIterator
         var parser: MultipartParser
         let limit: Int
         var count = 0

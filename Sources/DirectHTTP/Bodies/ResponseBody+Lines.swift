@@ -39,7 +39,7 @@ extension ResponseBody {
 struct LineReader: Sendable {
     private let body: ResponseBody
     private let reason: HTTPError.Reason
-    private var pieces: ResponseBody.Iterator?
+    private var pieces: ResponseBody.AsyncIterator?
     private var splitter: LineSplitter
 
     /// - Parameter reason: the reason of the error if a line is longer than the limit.

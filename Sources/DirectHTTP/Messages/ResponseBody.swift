@@ -22,8 +22,8 @@ public struct ResponseBody: AsyncSequence, Sendable {
     var request: RequestLine?
 
     /// Returns an iterator over the pieces.
-    public func makeAsyncIterator() -> Iterator {
-        Iterator(content, request)
+    public func makeAsyncIterator() -> some AsyncIteratorProtocol<[UInt8], any Error> & Sendable {
+        Pieces(content, request)
     }
 
     /// Returns the whole body.
@@ -115,8 +115,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
         }
     }
 
-    /// Iterates over the pieces of a body.
-    public struct Iterator: AsyncIteratorProtocol, Sendable {
+    private struct Pieces: AsyncIteratorProtocol, Sendable {
         private var content: Storage?
         private let request: RequestLine?
 
@@ -127,7 +126,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
 
         /// Returns the next piece, which is never empty; `nil` at the end.
         @concurrent
-        public mutating func next() async throws -> [UInt8]? {
+        mutating func next() async throws -> [UInt8]? {
             switch content {
             case .none: return nil
             case .complete(let bytes, _, _):

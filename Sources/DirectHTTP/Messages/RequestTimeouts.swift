@@ -68,36 +68,27 @@ public struct RequestTimeouts: Hashable, Sendable {
 
     /// Makes limits that replace all of the client's: what is unlimited there is unlimited here.
     public init(_ timeouts: Timeouts) {
-        self.init(
-            queue: Limit(timeouts.queue),
-            resolve: Limit(timeouts.resolve),
-            connect: Limit(timeouts.connect),
-            tls: Limit(timeouts.tls),
-            write: Limit(timeouts.write),
-            response: Limit(timeouts.response),
-            read: Limit(timeouts.read),
-            continue: Limit(timeouts.continue),
-            minimumSpeed: timeouts.minimumSpeed ?? .unlimited,
-            total: Limit(timeouts.total)
-        )
+        for (own, clients) in Self.phases { self[keyPath: own] = Limit(timeouts[keyPath: clients]) }
+        minimumSpeed = timeouts.minimumSpeed ?? .unlimited
     }
 }
 
 extension RequestTimeouts {
+    fileprivate typealias Path<Root, Value> = any WritableKeyPath<Root, Value> & Sendable
+
+    /// Each limit of time, with the client's that it replaces.
+    fileprivate static let phases: [(Path<RequestTimeouts, Limit?>, Path<Timeouts, Duration?>)] = [
+        (\.queue, \.queue), (\.resolve, \.resolve), (\.connect, \.connect), (\.tls, \.tls),
+        (\.write, \.write), (\.response, \.response), (\.read, \.read), (\.continue, \.continue),
+        (\.total, \.total),
+    ]
+
     /// Returns the limits with those of the other that are not set here.
     func inheriting(_ other: RequestTimeouts) -> RequestTimeouts {
-        RequestTimeouts(
-            queue: queue ?? other.queue,
-            resolve: resolve ?? other.resolve,
-            connect: connect ?? other.connect,
-            tls: tls ?? other.tls,
-            write: write ?? other.write,
-            response: response ?? other.response,
-            read: read ?? other.read,
-            continue: `continue` ?? other.continue,
-            minimumSpeed: minimumSpeed ?? other.minimumSpeed,
-            total: total ?? other.total
-        )
+        var limits = self
+        for (path, _) in Self.phases { limits[keyPath: path] = self[keyPath: path] ?? other[keyPath: path] }
+        limits.minimumSpeed = minimumSpeed ?? other.minimumSpeed
+        return limits
     }
 
     /// Returns the limits of a call by a client with the limits `clients` and these threads.
@@ -109,17 +100,11 @@ extension RequestTimeouts {
 extension Timeouts {
     /// Returns the limits with those replaced that the request sets itself.
     func replaced(by own: RequestTimeouts) -> Timeouts {
-        Timeouts(
-            queue: own.queue.map(\.duration) ?? queue,
-            resolve: own.resolve.map(\.duration) ?? resolve,
-            connect: own.connect.map(\.duration) ?? connect,
-            tls: own.tls.map(\.duration) ?? tls,
-            write: own.write.map(\.duration) ?? write,
-            response: own.response.map(\.duration) ?? response,
-            read: own.read.map(\.duration) ?? read,
-            continue: own.continue.map(\.duration) ?? `continue`,
-            minimumSpeed: own.minimumSpeed ?? minimumSpeed,
-            total: own.total.map(\.duration) ?? total
-        )
+        var limits = self
+        for (path, clients) in RequestTimeouts.phases {
+            if let limit = own[keyPath: path] { limits[keyPath: clients] = limit.duration }
+        }
+        limits.minimumSpeed = own.minimumSpeed ?? minimumSpeed
+        return limits
     }
 }

@@ -222,15 +222,6 @@ struct OptionRule: Sendable {
 }
 
 extension Request {
-    /// Whether any option differs from those of a new request.
-    package var setsOptions: Bool {
-        guard hasOptions else { return false }
-        let (own, unset) = (options, Options())
-        return OptionRule.all.contains { $0.differs(own, from: unset) }
-    }
-}
-
-extension Request {
     /// Whether the response must come whole from the origin: no stored response is used, not even after
     /// validation. The new response is stored as usual.
     package var ignoresStoredResponses: Bool {

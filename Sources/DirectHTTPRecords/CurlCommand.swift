@@ -218,12 +218,7 @@ struct CurlCommand {
         // curl writes these itself, as the client does.
         for name in ["Host", "Content-Length", "Transfer-Encoding", "Connection"] { headers.remove(name) }
         addClientFields(to: &headers)
-        if let type = request.contentType, !headers.contains("Content-Type") {
-            headers.add("Content-Type", type)
-        }
-        if request.body.isGzipped, !headers.contains("Content-Encoding") {
-            headers.add("Content-Encoding", "gzip")
-        }
+        headers.complete(with: request.contentFields)
         if headers.contains("Accept-Encoding") { words.append(["--compressed"]) }
         for field in redaction.shown(headers) {
             guard field.name.isToken else {
@@ -254,9 +249,7 @@ struct CurlCommand {
     private mutating func addBody() {
         guard hasBody else { return }
         var described = request.headers
-        if let type = request.contentType, !described.contains("Content-Type") {
-            described.add("Content-Type", type)
-        }
+        described.complete(with: request.contentFields)
         guard let bytes = request.body.bytesInMemory, bytes.count <= Self.longestBody,
             let shown = redaction.shown(body: bytes, of: described)
         else { return words.append(["--data-binary", "@-"]) }

@@ -74,13 +74,19 @@ extension Request {
 extension Request {
     /// Returns the request's own fields, and those that follow from its body and its options.
     func completedHeaders(_ defaults: HTTPHeaders) -> HTTPHeaders {
-        var headers = headers
-        if let type = contentType, !headers.contains("Content-Type"), !defaults.contains("Content-Type") {
-            headers.add("Content-Type", type)
-        }
-        if body.isGzipped, !headers.contains("Content-Encoding") { headers.add("Content-Encoding", "gzip") }
+        var (headers, derived) = (headers, contentFields)
+        if defaults.contains("Content-Type") { derived.remove("Content-Type") }
+        headers.complete(with: derived)
         if !upgrade.isEmpty { headers.add("Upgrade", upgrade.joined(separator: ", ")) }
         return headers
+    }
+
+    /// The fields that describe the body.
+    package var contentFields: HTTPHeaders {
+        var fields = HTTPHeaders()
+        if let type = contentType { fields.add("Content-Type", type) }
+        if body.isGzipped { fields.add("Content-Encoding", "gzip") }
+        return fields
     }
 
     /// The type of the body. That of OPTIONS has one in any case (RFC 9110, section 9.3.7).

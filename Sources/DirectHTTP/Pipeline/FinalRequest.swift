@@ -1,5 +1,5 @@
 internal import DirectCore
-internal import DirectHTTP1
+package import DirectHTTP1
 internal import DirectIO
 internal import DirectTransport
 
@@ -24,8 +24,7 @@ struct FinalRequest: Sendable {
             let (_, authority) = url.targetAndAuthority(of: request.method, isForwarded: false)
             derived.add("Host", bytes: authority)
         }
-        if let type = request.contentType { derived.add("Content-Type", type) }
-        if request.body.isGzipped { derived.add("Content-Encoding", "gzip") }
+        derived.complete(with: request.contentFields)
         derived.add(try await request.framing(on: loop, within: limit), of: request)
         derived.complete(with: request.connectionFields)
         var complete = request
@@ -69,7 +68,7 @@ extension Request {
 
 extension HTTPHeaders {
     /// Adds the client's fields that the request does not have itself.
-    mutating func complete(with fields: HTTPHeaders) {
+    package mutating func complete(with fields: HTTPHeaders) {
         let own = self
         for index in fields.indices where !own.contains(fields[index].name) {
             add(fields[index].name, bytes: fields.valueBytes(at: index))

@@ -83,9 +83,6 @@ struct Crossing {
     /// Field names that the policy lets through although they are not on the safe list.
     let surviving: [String]
     let fields: ClientFields
-
-    /// The client's own fields that may be sent to another origin.
-    var clientFields: CrossOriginFields { fields.crossOriginFields(surviving: surviving) }
 }
 
 /// The steps that derive the next request from this one.
@@ -205,13 +202,12 @@ final class Trail: Sendable {
         var home: HTTPURL?
         /// The addresses that the caller set for that URL.
         var addresses: [Endpoint]?
-        /// Whether a hop has crossed to another origin. This is never reset, not by the way back either
-        /// (CVE-2024-45336).
-        private(set) var hasCrossed = false
         /// Whether it was a server that chose the present origin, and not the caller or its code.
         private(set) var isServersChoice = false
-        /// The client's own fields that may be sent; `nil` before the first crossing.
-        private(set) var clientFields: CrossOriginFields?
+        /// The names of the client's own fields that may be sent although they are not known to be safe for
+        /// other origins; `nil` before the first crossing, when all may be sent. This is never reset, not by
+        /// the way back either (CVE-2024-45336).
+        private(set) var surviving: [String]?
         /// Whether the client adds no fields at all.
         var hasAllFields = false
         /// The authenticator of the current origin.
@@ -230,9 +226,8 @@ final class Trail: Sendable {
 
         /// Notes a crossing: the client's own fields are reduced and the authenticator is dropped.
         mutating func leaveOrigin(_ crossing: Crossing, byServer: Bool) {
-            hasCrossed = true
             isServersChoice = byServer
-            clientFields = crossing.clientFields
+            surviving = crossing.surviving
             authenticator = nil
         }
     }
@@ -246,8 +241,14 @@ final class Trail: Sendable {
     /// The authenticator that the caller, or its code, has set for the origin of the request.
     var authenticator: (any Authenticator)? { facts.authenticator }
 
-    /// The client's own fields that may be sent; `nil` for all of them.
-    var clientFields: CrossOriginFields? { facts.clientFields }
+    /// Returns those of the client's own fields that may be sent. Those that describe a body go to another
+    /// origin with a body only.
+    func reduced(_ fields: HTTPHeaders, hasBody: Bool) -> HTTPHeaders {
+        guard let surviving = facts.surviving else { return fields }
+        var fields = fields
+        fields.keepCrossOriginSafe(hasBody: hasBody, surviving: surviving)
+        return fields
+    }
 
     /// Whether the request has all of its fields, so that the client adds none.
     var hasAllFields: Bool { facts.hasAllFields }
@@ -258,7 +259,7 @@ final class Trail: Sendable {
     /// Whether a redirect or an interceptor led to this URL, and not the caller: the client certificate is
     /// used only for the host and port of the caller's request.
     func isForeign(to url: HTTPURL) -> Bool {
-        guard facts.hasCrossed else { return false }
+        guard facts.surviving != nil else { return false }
         return facts.home.map { !$0.isSamePlace(as: url) } ?? true
     }
 }

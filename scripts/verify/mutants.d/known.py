@@ -65,7 +65,7 @@ FAULTS = [
     ("a retry repeats the count of a digest",
      ("Attempts.attempt", "if |!isFirst| { try await call.renewCredentials", "false")),
     ("a login is kept after a redirect to another origin",
-     ("Facts.leaveOrigin", "clientFields = crossing.clientFields authenticator = |nil|", "authenticator")),
+     ("Facts.leaveOrigin", "surviving = crossing.surviving authenticator = |nil|", "authenticator")),
     ("HSTS is not asked",
      ("CookiesAndHSTS.upgraded", "|hsts.upgrades(url, at: .now)|", "(nil as HTTPURL?)"),
      ("Redirects.next", "|fields.hsts?.upgrades(url, at: .now)|", "(nil as HTTPURL?)")),

@@ -30,7 +30,7 @@ extension FuzzTarget {
     static let cookieFile = FuzzTarget(name: "cookie-file") { choices in
         let text = choices.rest()
         let jar = CookieJar()
-        let faults = jar.add(text: text, at: CookieScene.now)
+        let faults = jar.add(content: text, at: CookieScene.now)
         let lines = text.split(separator: 0x0A)
         require(faults.count <= lines.count, "no more faults than lines")
         var cookies: [Cookie] = []

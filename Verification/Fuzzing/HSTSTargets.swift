@@ -32,9 +32,9 @@ extension FuzzTarget {
         let now = UnixTime(seconds: 5_000_000_000)
         let (store, copy) = (HSTSStore(), HSTSStore())
         let text = choices.rest()
-        let faults = store.add(text: text, at: now)
+        let faults = store.add(content: text, at: now)
         require(faults.count <= text.split(separator: 0x0A).count, "no more faults than lines")
-        requireEqual(copy.add(text: store.text, at: now), [], "all that is written is read")
+        requireEqual(copy.add(content: store.text, at: now), [], "all that is written is read")
         requireEqual(copy.text, store.text, "the same text again")
         requireEqual(copy.entries(at: now).map(\.name), store.entries(at: now).map(\.name), "the same names")
     }

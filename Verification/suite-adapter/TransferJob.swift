@@ -58,7 +58,7 @@ struct Transfer: Decodable {
     }
 
     func prepare(_ jar: CookieJar?) {
-        if let jarFile { jar?.add(text: Array(jarFile.utf8)) }
+        if let jarFile { jar?.add(content: Array(jarFile.utf8)) }
         if isNewSession == true { jar?.endSession() }
     }
 

@@ -24,8 +24,8 @@ extension CookieJar {
     ///
     /// - Returns: The lines that could not be read. They are skipped.
     @discardableResult
-    public func add(text: [UInt8]) -> [LineFault] {
-        add(text: text, at: .now)
+    public func add(content: [UInt8]) -> [LineFault] {
+        add(content: content, at: .now)
     }
 
     /// Writes all cookies to a file with permissions for its owner only.
@@ -47,10 +47,10 @@ extension CookieJar {
     @concurrent
     @discardableResult
     public func load(from path: String) async throws -> [LineFault] {
-        try await StateText.load(path) { [self] in add(text: $0, at: .now, isWhole: false) }
+        try await StateText.load(path) { [self] in add(content: $0, at: .now, isWhole: false) }
     }
 
-    func add(text: [UInt8], at now: UnixTime, isWhole: Bool = true) -> [LineFault] {
+    func add(content text: [UInt8], at now: UnixTime, isWhole: Bool = true) -> [LineFault] {
         let start = text.first { !$0.isBlank && $0 != UInt8(ascii: "\r") && $0 != UInt8(ascii: "\n") }
         let isJSON = start == UInt8(ascii: "{")
         var loaded: [Cookie] = []

@@ -22,8 +22,8 @@ extension HSTSStore {
     ///
     /// - Returns: The lines that were skipped, and the reasons.
     @discardableResult
-    public func add(text: [UInt8]) -> [LineFault] {
-        add(text: text, at: .now)
+    public func add(content: [UInt8]) -> [LineFault] {
+        add(content: content, at: .now)
     }
 
     /// Writes all entries to a file that only its owner may read. An existing file is replaced atomically. If
@@ -46,10 +46,10 @@ extension HSTSStore {
     @concurrent
     @discardableResult
     public func load(from path: String) async throws -> [LineFault] {
-        try await StateText.load(path) { [self] in add(text: $0, at: .now) }
+        try await StateText.load(path) { [self] in add(content: $0, at: .now) }
     }
 
-    func add(text: [UInt8], at now: UnixTime) -> [LineFault] {
+    func add(content text: [UInt8], at now: UnixTime) -> [LineFault] {
         StateText.readLines(of: text) { line throws(LineError) in
             guard line.first != UInt8(ascii: "#") else { return }
             join(try Self.entry(line), at: now)

@@ -36,7 +36,7 @@ struct CookieFileTests {
         let jar = CookieJar()
         for cookie in try samples { jar.add(cookie) }
         let copy = CookieJar()
-        #expect(copy.add(text: jar.text(as: format)) == [])
+        #expect(copy.add(content: jar.text(as: format)) == [])
         #expect(copy.cookies == jar.cookies)
     }
 
@@ -64,17 +64,17 @@ struct CookieFileTests {
 
     @Test("A file of nothing but lines that cannot be read takes no memory for each of them")
     func manyFaults() {
-        let faults = CookieJar().add(text: [UInt8](repeating: UInt8(ascii: "\n"), count: 3000))
+        let faults = CookieJar().add(content: [UInt8](repeating: UInt8(ascii: "\n"), count: 3000))
         #expect(faults == [])
         let text = Array(String(repeating: "x\n", count: 3000).utf8)
-        #expect(CookieJar().add(text: text).map(\.line) == Array(1...1000))
+        #expect(CookieJar().add(content: text).map(\.line) == Array(1...1000))
     }
 
     @Test("Of more cookies in a file than the jar may have, those that the file has last stay")
     func manyCookies() throws {
         let line = { (number: Int) in "host\(number).test\tFALSE\t/\tFALSE\t4000000000\tname\t\(number)\n" }
         let jar = CookieJar()
-        #expect(jar.add(text: Array((0..<10_000).map(line).joined().utf8)) == [])
+        #expect(jar.add(content: Array((0..<10_000).map(line).joined().utf8)) == [])
         #expect(!jar.cookies.isEmpty && jar.cookies.last?.value == "9999")
     }
 
@@ -86,9 +86,9 @@ struct CookieFileTests {
         content.sameSite = .unrestricted
         jar.add(try Cookie(content, for: HTTPHost("a.test"), coversSubdomains: false))
         let copy = CookieJar()
-        #expect(copy.add(text: jar.text(as: .json)) == [])
+        #expect(copy.add(content: jar.text(as: .json)) == [])
         #expect(copy.cookies == jar.cookies)
-        #expect(copy.add(text: jar.text(as: .netscape)) == [])
+        #expect(copy.add(content: jar.text(as: .netscape)) == [])
     }
 
     @Test("A Netscape file leaves out a cookie with a tab in its name or path: it would become another one")
@@ -97,7 +97,7 @@ struct CookieFileTests {
         jar.add(try Cookie("a\tb", "1", for: HTTPHost("a.test")))
         jar.add(try Cookie("c", "2", for: HTTPHost("a.test"), path: "/d\te"))
         let copy = CookieJar()
-        #expect(copy.add(text: jar.text(as: .netscape)) == [])
+        #expect(copy.add(content: jar.text(as: .netscape)) == [])
         #expect(copy.cookies == [])
     }
 
@@ -115,7 +115,7 @@ struct CookieFileTests {
             .192.0.2.1\tTRUE\t/\tFALSE\t0\taddress\t1
             """
         let jar = CookieJar()
-        #expect(jar.add(text: Array(text.utf8), at: testTime) == [])
+        #expect(jar.add(content: Array(text.utf8), at: testTime) == [])
         #expect(try jar.field("https://www.example.com/p") == "secret=a\tb; all=1; empty=; short=")
         #expect(try jar.field("https://192.0.2.1/") == "address=1")
         #expect(jar.cookies.first?.coversSubdomains == true)
@@ -140,7 +140,7 @@ struct CookieFileTests {
             a.test\tFALSE\t/\tFALSE\t0
             """
         let jar = CookieJar()
-        let faults = jar.add(text: Array(text.utf8) + [0xFF, 0x0A, 0x80])
+        let faults = jar.add(content: Array(text.utf8) + [0xFF, 0x0A, 0x80])
         #expect(faults.map(\.line) == [2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 13])
         #expect(jar.cookies.map(\.name) == ["good", "last"])
         #expect(faults.first?.description == "line 2: there are 1 fields, not 7")
@@ -163,7 +163,7 @@ struct CookieFileTests {
             {"name":"last","value":"2","host":"a.test","path":null}
             """
         let jar = CookieJar()
-        #expect(jar.add(text: Array(text.utf8)).map(\.line) == Array(3...11))
+        #expect(jar.add(content: Array(text.utf8)).map(\.line) == Array(3...11))
         #expect(jar.cookies.map(\.name) == ["good", "last"])
     }
 
@@ -174,7 +174,7 @@ struct CookieFileTests {
             {"name":"sid","value":"1","host":"a.test","secureOnlyIn":"x"}
             """
         let jar = CookieJar()
-        #expect(jar.add(text: Array(text.utf8)).map(\.line) == [1])
+        #expect(jar.add(content: Array(text.utf8)).map(\.line) == [1])
         #expect(jar.cookies.isEmpty)
     }
 
@@ -195,7 +195,7 @@ struct CookieFileTests {
                     )
                 }
                 _ = CookieJar().add(
-                    text: Array(text.prefix(Int.random(in: 0...text.count, using: &generator)))
+                    content: Array(text.prefix(Int.random(in: 0...text.count, using: &generator)))
                 )
             }
         }

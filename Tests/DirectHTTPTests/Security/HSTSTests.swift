@@ -190,7 +190,7 @@ struct HSTSTests {
         #expect(text.hasSuffix("\n.a.test \"20961002 07:06:40\"\nb.test \"unlimited\"\n"))
         let copy = HSTSStore()
         copy.add(.init(try DomainName("a.test"), until: end.advanced(bySeconds: 1), includesSubdomains: true))
-        #expect(copy.add(text: store.text) == [])
+        #expect(copy.add(content: store.text) == [])
         #expect(copy.entries.map(\.expiry) == [end.advanced(bySeconds: 1), UnixTime(seconds: .max)])
         let folder = try TemporaryFolder()
         let path = folder.path + "/hsts"
@@ -201,7 +201,7 @@ struct HSTSTests {
     }
 
     private func add(_ lines: [String], to store: HSTSStore) {
-        #expect(store.add(text: Array(lines.joined(separator: "\n").utf8), at: time) == [])
+        #expect(store.add(content: Array(lines.joined(separator: "\n").utf8), at: time) == [])
     }
 
     @Test("Loading takes from no name, and from no name below it, the time that it has already")
@@ -221,7 +221,7 @@ struct HSTSTests {
             add(lines, to: both)
             for store in [store, both] { try check(store) }
             // A file keeps the two times apart.
-            #expect(copy.add(text: store.text, at: time) == [])
+            #expect(copy.add(content: store.text, at: time) == [])
             #expect(copy.entries == store.entries && copy.text == store.text)
             try check(copy)
         }
@@ -231,7 +231,7 @@ struct HSTSTests {
         try learn(store, "a.test", "max-age=1000")
         #expect(store.entries(at: time) == [.init(try DomainName("a.test"), until: end)])
         try learn(store, "a.test", "max-age=10; includeSubDomains")
-        #expect(store.add(text: Array(late.utf8), at: time.advanced(bySeconds: 10)) == [])
+        #expect(store.add(content: Array(late.utf8), at: time.advanced(bySeconds: 10)) == [])
         #expect(try upgraded(store, "http://x.a.test/", at: time.advanced(bySeconds: 10)) == nil)
     }
 
@@ -251,7 +251,9 @@ struct HSTSTests {
             """
         let store = HSTSStore()
         #expect(
-            store.add(text: Array(text.utf8) + [0xFF, 0x0A, 0x00]).map(\.line) == [3, 4, 5, 6, 7, 8, 10, 11]
+            store.add(content: Array(text.utf8) + [0xFF, 0x0A, 0x00]).map(\.line) == [
+                3, 4, 5, 6, 7, 8, 10, 11,
+            ]
         )
         #expect(store.entries.map(\.name.text) == ["a.test", "c.test"])
     }

@@ -100,7 +100,7 @@ extension Scenario {
         again: { work in try await CookieJar().save(to: "\(work.folder)/other") },
         inspect: { work in
             let jar = CookieJar()
-            let faults = jar.add(text: Files.read("\(work.folder)/cookies") ?? [])
+            let faults = jar.add(content: Files.read("\(work.folder)/cookies") ?? [])
             let isWhole = faults.isEmpty && jar.cookies.count >= 500
             return isWhole ? [] : ["the file has \(jar.cookies.count) cookies and \(faults.count) faults"]
         },
@@ -131,7 +131,7 @@ extension Scenario {
         again: { work in try await HSTSStore().save(to: "\(work.folder)/other") },
         inspect: { work in
             let store = HSTSStore()
-            let faults = store.add(text: Files.read("\(work.folder)/hsts") ?? [])
+            let faults = store.add(content: Files.read("\(work.folder)/hsts") ?? [])
             return faults.isEmpty && !store.entries.isEmpty
                 ? [] : ["the file has \(store.entries.count) names"]
         }

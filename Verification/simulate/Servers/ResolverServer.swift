@@ -116,11 +116,11 @@ final class ResolverServer: @unchecked Sendable {
     /// Sends an answer, or what the manner makes of it. Returns false if the connection is over.
     private func write(
         _ answer: [UInt8],
-        media medium: String,
+        media usual: String,
         as manner: ResolverPlan.Manner,
         on http: HTTPWire
     ) async throws(WireError) -> Bool {
-        var (media, bytes) = (medium, answer)
+        var (media, bytes) = (usual, answer)
         if manner == .sendsPage { (media, bytes) = ("text/html", Array("<html>Log in</html>".utf8)) }
         if manner == .sendsNoise { bytes = Array("{\"\0,".utf8) + bytes.reversed() }
         let status = manner == .serverError ? 503 : manner == .redirects ? 302 : 200

@@ -1,6 +1,6 @@
 """A server on Python's own HTTP and TLS: python_peer.py PORT CERTIFICATE KEY BLOBS NAME
 
-docs/Testing.md describes the paths, which node_peer.mjs serves as well. It runs until it is killed.
+docs/development/Testing.md describes the paths, which node_peer.mjs serves as well. It runs until it is killed.
 """
 
 import gzip

@@ -120,7 +120,7 @@ class Mutant:
 
 @dataclass
 class Place:
-    """A place in the sources where a mutant computes another value; docs/Mutants.md describes `where` and `at`."""
+    """A place in the sources where a mutant computes another value; docs/development/Mutants.md describes `where` and `at`."""
 
     where: str
     at: str

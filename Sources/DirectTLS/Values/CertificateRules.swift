@@ -1,6 +1,6 @@
 /// The rules that a server's certificates must follow, in addition to those that OpenSSL always checks.
 ///
-/// docs/Certificates.md lists the rules, and says for each why it is on or off by default.
+/// docs/TLS.md lists the rules, and says for each why it is on or off by default.
 public enum CertificateRules: Hashable, Sendable {
     /// The rules that hardly any chain in use breaks, of public and private authorities alike; keys and
     /// signatures with at least 112 bits of security.

@@ -426,6 +426,9 @@ if let parts = Context.environment["DIRECT_HTTP_PARTS"] {
         example($0)
     }
     package.targets.append(example("feed-reader", "DirectResolvers"))
+    package.targets.append(
+        example("cookbook", "DirectResolvers", "DirectHTTPExtras", "DirectHTTPJSON", "DirectHTTPRecords")
+    )
     package.targets += ["async-session", "bridge", "delegate-session", "request-adapter"].map {
         example($0, "DirectHTTPFoundation", "Stage")
     }

@@ -35,6 +35,13 @@ let package = Package(
         program("mirror"),
         program("event-follower"),
         program("unix-client"),
+        program(
+            "cookbook",
+            .product(name: "DirectResolvers", package: "direct-http"),
+            .product(name: "DirectHTTPExtras", package: "direct-http"),
+            .product(name: "DirectHTTPJSON", package: "direct-http"),
+            .product(name: "DirectHTTPRecords", package: "direct-http")
+        ),
         .target(
             name: "Stage",
             dependencies: [

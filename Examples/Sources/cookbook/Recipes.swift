@@ -1,5 +1,5 @@
 // swift-format-ignore-file
-// scripts/make/cookbook makes this file of docs/Cookbook.md.
+// scripts/make/cookbook makes this file of docs/Cookbook.md and README.md.
 
 import DirectHTTP
 import DirectHTTPExtras
@@ -8,8 +8,31 @@ import DirectHTTPRecords
 import DirectResolvers
 import Foundation
 import Synchronization
+import TLSFixtures
 
 let recipes: [Recipe] = [
+Recipe("The program of README.md", prints: #"""
+200 hello, www.example.com
+certificate is not for www.example.com but for 127.0.0.1
+
+"""#) {
+// Two servers on this machine. The certificate of the second is for its address, not for the name.
+let authority = TestAuthority()
+let right = try FixtureServer.start(.tls(authority.certificate(for: "www.example.com"))) { .text("hello, \($0.host ?? "")") }
+let wrong = try FixtureServer.start(.tls(authority.certificate(for: "127.0.0.1"))) { _ in .text("never sent") }
+
+let client = HTTPClient { $0.tls.roots = .only([.pem(authority.rootPEM)]) }
+var request = HTTPClient.Request(.get, "https://www.example.com/feed")
+for server in [right, wrong] {
+    request.addresses = [try Endpoint(server.authority)]          // go there, as www.example.com
+    do {
+        let response = try await client.fetch(request)
+        print(response.status, response.text ?? "")
+    } catch let error as HTTPError {
+        print(error.reason)
+    }
+}
+},
 Recipe("Get a page", prints: #"""
 200 hello
 

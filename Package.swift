@@ -196,7 +196,7 @@ let package = Package(
         .executableTarget(
             name: "direct-proxy",
             dependencies: [
-                "CommandKit", "DirectProxy", "DirectResolvers", "DirectCore",
+                "CommandKit", "DirectProxy", "DirectResolvers", "DirectCore", "DirectIO",
             ],
             path: "Commands/direct-proxy",
             swiftSettings: commonSettings

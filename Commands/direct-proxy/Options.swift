@@ -4,7 +4,7 @@ internal import DirectResolvers
 
 /// What the command line asks for.
 struct Options {
-    var configuration = LocalProxy.Configuration()
+    var configuration = LocalProxySettings()
     /// Where reports go; `nil` for nowhere.
     var report: ReportPlace?
     var writesJSON = false
@@ -103,9 +103,11 @@ struct Options {
     }
 
     private mutating func setListen(_ value: String) throws(ArgumentReader.Fault) {
+        // A port of 0 is the system's choice, as everywhere, and for an endpoint of this package none.
         let text = UInt16(value).map { "127.0.0.1:\($0)" } ?? value
+        let place = text.hasSuffix(":0") ? String(text.dropLast(2)) : text
         do throws(AddressError) {
-            configuration.listen = [try Endpoint(text)]
+            configuration.listen = [try Endpoint(place)]
         } catch {
             throw ArgumentReader.Fault(
                 what: "--listen \(value): \(error); take an address with a port, or a port"

@@ -1,5 +1,6 @@
 internal import CommandKit
 internal import DirectCore
+internal import DirectIO
 internal import DirectProxy
 
 #if canImport(Darwin)
@@ -38,6 +39,8 @@ struct Run {
         }
         // A program that has ended reads nothing any more.
         if !options.program.isEmpty { configuration.limits.drain = .seconds(1) }
+        // Two for each tunnel, and some for the rest.
+        _ = Descriptors.limit(raisedTo: 2 * configuration.limits.tunnels + 256)
         let proxy = LocalProxy(configuration)
         do throws(LocalProxyError) {
             try proxy.start()

@@ -12,7 +12,7 @@ struct FarDialler: Sendable {
     /// - Parameter isOwn: Whether an address and a port are the proxy itself, which no program may reach
     ///   through it: it would dial itself until nothing is left.
     init(
-        _ configuration: LocalProxy.Configuration,
+        _ configuration: LocalProxySettings,
         isOwn: @escaping @Sendable (IPAddress, UInt16) -> Bool
     ) {
         let own = AddressVetting { address, _, port in

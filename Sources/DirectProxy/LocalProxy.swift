@@ -5,9 +5,9 @@ public import DirectTransport
 /// A proxy on this machine that gives programs the addresses of your choice under the names that they ask for.
 ///
 /// ```swift
-/// var configuration = LocalProxy.Configuration()
-/// configuration.addresses = try StaticMap(curl: ["www.example.com:443:203.0.113.7"])
-/// let proxy = LocalProxy(configuration)
+/// var settings = LocalProxySettings()
+/// settings.addresses = try StaticMap(curl: ["www.example.com:443:203.0.113.7"])
+/// let proxy = LocalProxy(settings)
 /// try proxy.start()
 /// print(proxy.proxyURL ?? "")  // http://direct:…@127.0.0.1:41234, for https_proxy, a web view, a session
 /// ```
@@ -18,11 +18,11 @@ public import DirectTransport
 /// It takes CONNECT, `http` URLs in absolute form and SOCKS version 5, all at one port. It ends with ``stop()``, or
 /// when it is let go.
 public final class LocalProxy: Sendable {
-    private let configuration: Configuration
+    private let configuration: LocalProxySettings
     private let running = Locked<ProxyCore?>(nil)
 
     /// Makes a proxy. It does nothing until ``start()``.
-    public init(_ configuration: Configuration = Configuration()) {
+    public init(_ configuration: LocalProxySettings = LocalProxySettings()) {
         self.configuration = configuration
     }
 

@@ -8,7 +8,7 @@ internal import DirectTransport
 /// All tasks run on the loop. `scratch` belongs to its thread: it is used between two waits only.
 @safe
 final class ProxyCore: @unchecked Sendable {
-    let configuration: LocalProxy.Configuration
+    let configuration: LocalProxySettings
     let access: Gate
     let planner: Planner
     let dialler: FarDialler
@@ -37,7 +37,7 @@ final class ProxyCore: @unchecked Sendable {
     var tunnelCount: Int { state.withLock { $0.tunnels } }
 
     /// Opens the listening sockets.
-    init(_ configuration: LocalProxy.Configuration) throws(LocalProxyError) {
+    init(_ configuration: LocalProxySettings) throws(LocalProxyError) {
         self.configuration = configuration
         access = Gate(configuration.access)
         guard !configuration.listen.isEmpty else { throw .noAddress }
@@ -69,7 +69,7 @@ final class ProxyCore: @unchecked Sendable {
 
     private static func listener(
         at endpoint: Endpoint,
-        _ configuration: LocalProxy.Configuration
+        _ configuration: LocalProxySettings
     ) throws(LocalProxyError) -> ListeningSocket {
         if let fault = endpoint.fault { throw .address(fault) }
         guard endpoint.address.isLoopback || configuration.listensBeyondLoopback else {

@@ -43,7 +43,10 @@ struct ListeningSocketTests {
             _ = try ListeningSocket(at: endpoint, on: loop)
             Issue.record("the port was free")
         } catch {
-            guard case .system(let error) = error else { return Issue.record("\(error)") }
+            guard case .system(let error) = error else {
+                Issue.record("\(error)")
+                return
+            }
             #expect(error == SystemError("bind", code: EADDRINUSE))
         }
     }

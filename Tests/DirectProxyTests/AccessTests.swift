@@ -57,7 +57,7 @@ struct AccessTests {
 
     @Test("It listens on loopback alone, unless a setting with that name says otherwise")
     func loopback() throws {
-        var configuration = LocalProxy.Configuration()
+        var configuration = LocalProxySettings()
         configuration.listen = ["0.0.0.0"]
         #expect(throws: LocalProxyError.beyondLoopback("0.0.0.0")) { try LocalProxy(configuration).start() }
         configuration.listensBeyondLoopback = true
@@ -69,7 +69,7 @@ struct AccessTests {
     @Test("A port that is taken is an error of one line")
     func portTaken() throws {
         let taken = try Listener()
-        var configuration = LocalProxy.Configuration()
+        var configuration = LocalProxySettings()
         configuration.listen = [Endpoint(taken.address, port: taken.port)]
         let error = #expect(throws: LocalProxyError.self) { try LocalProxy(configuration).start() }
         #expect(error?.description.hasPrefix("cannot listen at 127.0.0.1:\(taken.port): bind: ") == true)

@@ -11,6 +11,8 @@ struct ProxyCommandTests {
         "It ends with its program's status, or says in one line why there is none",
         arguments: [
             (["--quiet", "--", "sh", "-c", "exit 7"], 7, ""),
+            (["--quiet", "--listen", "0", "--", "true"], 0, ""),
+            (["--quiet", "--listen", "[::1]:0", "--", "true"], 0, ""),
             (["--quiet", "--", "sh", "-c", "kill -9 $$"], 137, ""),
             (["--", "/no/such/program"], 127, "direct-proxy: /no/such/program: No such file or directory\n"),
             (["--nonsense"], 64, "direct-proxy: there is no option --nonsense\n"),

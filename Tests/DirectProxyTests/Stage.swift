@@ -14,9 +14,9 @@ struct Stage {
     static let name = "www.nowhere.test:443"
 
     /// - Parameter change: changes the settings; the map names the target's address already.
-    init(_ change: (inout LocalProxy.Configuration, Listener) throws -> Void = { _, _ in }) throws {
+    init(_ change: (inout LocalProxySettings, Listener) throws -> Void = { _, _ in }) throws {
         target = try Listener.atOwnAddress()
-        var configuration = LocalProxy.Configuration()
+        var configuration = LocalProxySettings()
         configuration.access = .anyLocalProgram
         configuration.addresses = try StaticMap(curl: ["*.nowhere.test:443:\(target.address):\(target.port)"])
         let (news, told) = AsyncStream.makeStream(of: Void.self)

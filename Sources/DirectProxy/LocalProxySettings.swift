@@ -3,45 +3,45 @@ public import DirectLookup
 public import DirectIO
 public import DirectTransport
 
+/// What a proxy does.
+public struct LocalProxySettings: Sendable {
+    /// Where it listens. Without a port the system chooses one. Only addresses of the loopback network, unless
+    /// ``listensBeyondLoopback`` is set.
+    public var listen: [Endpoint] = ["127.0.0.1"]
+    /// Whether it may listen at addresses that other machines reach: whoever has its credentials, or anyone with
+    /// ``LocalProxy.Access/anyLocalProgram``, then uses this machine's network.
+    public var listensBeyondLoopback = false
+    /// Who may use it.
+    public var access = LocalProxy.Access.credentials
+    /// The addresses of hosts, which are dialled whatever ``vetting`` says.
+    public var addresses = StaticMap()
+    /// Names the addresses of the names that are not in ``addresses``; `nil` leaves them to ``others``.
+    public var resolver: (any Resolver)?
+    /// The names that the resolver is asked for; `nil` for all. Those that do not match are left to ``others``.
+    public var matching: [HostPattern]?
+    /// What happens to hosts that neither the map nor the resolver is for.
+    public var others = LocalProxy.OtherNames.dialled
+    /// Judges each address at the moment it is dialled, but those of ``addresses``; `nil` allows all. The proxy
+    /// itself is refused in any case.
+    ///
+    /// Behind a proxy browsers lose their own checks of local networks: a page may ask for any address.
+    public var vetting: AddressVetting? = .publicInternetOnly
+    /// What is done with the server's name that a program sends in TLS.
+    public var serverNames = LocalProxy.ServerNames.reported
+    /// The proxy that is asked for the chosen addresses; `nil` to dial them.
+    public var upstream: Proxy?
+    /// How much of everything there may be.
+    public var limits = LocalProxy.Limits()
+    /// Is told what happens, on the loop's thread; must not block.
+    public var onEvent: (@Sendable (LocalProxy.Event) -> Void)?
+    /// The loop that all of it runs on.
+    public var loop = EventLoop.shared
+
+    /// Makes the default settings: a port on 127.0.0.1, credentials, the system's resolver, public addresses.
+    public init() {}
+}
+
 extension LocalProxy {
-    /// What a proxy does.
-    public struct Configuration: Sendable {
-        /// Where it listens. Without a port the system chooses one. Only addresses of the loopback network, unless
-        /// ``listensBeyondLoopback`` is set.
-        public var listen: [Endpoint] = ["127.0.0.1"]
-        /// Whether it may listen at addresses that other machines reach: whoever has its credentials, or anyone with
-        /// ``Access/anyLocalProgram``, then uses this machine's network.
-        public var listensBeyondLoopback = false
-        /// Who may use it.
-        public var access = Access.credentials
-        /// The addresses of hosts, which are dialled whatever ``vetting`` says.
-        public var addresses = StaticMap()
-        /// Names the addresses of the names that are not in ``addresses``; `nil` leaves them to ``others``.
-        public var resolver: (any Resolver)?
-        /// The names that the resolver is asked for; `nil` for all. Those that do not match are left to ``others``.
-        public var matching: [HostPattern]?
-        /// What happens to hosts that neither the map nor the resolver is for.
-        public var others = OtherNames.dialled
-        /// Judges each address at the moment it is dialled, but those of ``addresses``; `nil` allows all. The proxy
-        /// itself is refused in any case.
-        ///
-        /// Behind a proxy browsers lose their own checks of local networks: a page may ask for any address.
-        public var vetting: AddressVetting? = .publicInternetOnly
-        /// What is done with the server's name that a program sends in TLS.
-        public var serverNames = ServerNames.reported
-        /// The proxy that is asked for the chosen addresses; `nil` to dial them.
-        public var upstream: Proxy?
-        /// How much of everything there may be.
-        public var limits = Limits()
-        /// Is told what happens, on the loop's thread; must not block.
-        public var onEvent: (@Sendable (Event) -> Void)?
-        /// The loop that all of it runs on.
-        public var loop = EventLoop.shared
-
-        /// Makes the default settings: a port on 127.0.0.1, credentials, the system's resolver, public addresses.
-        public init() {}
-    }
-
     /// Who may use a proxy.
     public enum Access: Hashable, Sendable {
         /// Whoever has its credentials, which are random and new with each start.

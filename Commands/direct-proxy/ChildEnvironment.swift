@@ -17,7 +17,7 @@ enum ChildEnvironment {
 
     /// The variables of this process with the proxy in them. Those that name exceptions are left out: a program
     /// would go round the proxy for hosts that the map names.
-    static func variables(_ url: String, _ map: StaticMap) -> [String] {
+    static func variables(_ url: String) -> [String] {
         var result: [String] = []
         var next = environ
         while let text = next.pointee {

@@ -4,7 +4,7 @@ internal import DirectProxy
 /// Entries of maps, as curl's options and the files of `--map` have them.
 enum MapFile {
     /// Returns an option's value as an entry of `--resolve`.
-    static func entry(_ option: CommandOption, _ value: String) throws(ArgumentReader.Fault) -> String {
+    static func entry(_ option: CommandOption, value: String) throws(ArgumentReader.Fault) -> String {
         guard option == .connectTo else { return value }
         // HOST:PORT and ADDR:PORT: an endpoint with a port of its own.
         let (hostEnd, text) = (end(ofHost: value[...]), value[...])

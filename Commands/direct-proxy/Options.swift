@@ -52,7 +52,7 @@ struct Options {
                 } else if option.value != nil {
                     value = try reader.value(of: word)
                 }
-                try take(option, value, &entries)
+                try take(option, value: value, into: &entries)
             }
         } catch {
             throw Mistake(line: error.what)
@@ -62,11 +62,11 @@ struct Options {
 
     private mutating func take(
         _ option: CommandOption,
-        _ value: String,
-        _ entries: inout [String]
+        value: String,
+        into entries: inout [String]
     ) throws(ArgumentReader.Fault) {
         switch option {
-        case .resolve, .connectTo: entries.append(try MapFile.entry(option, value))
+        case .resolve, .connectTo: entries.append(try MapFile.entry(option, value: value))
         case .map: try addLines(of: value, to: &entries)
         case .listen: try setListen(value)
         case .listenBeyond: configuration.listensBeyondLoopback = true

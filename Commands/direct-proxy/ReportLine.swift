@@ -24,21 +24,21 @@ struct ReportLine {
     /// The same as one object of JSON.
     var json: String {
         var text = "{\"road\":" + Self.quoted(report.road.rawValue)
-        func add(_ name: String, _ value: String) { text += ",\"" + name + "\":" + value }
-        add("target", Self.value(report.target))
-        add("address", Self.value(report.endpoint?.description))
-        add("source", Self.value(report.source?.description))
-        add("failed", Self.list(report.failed.map(\.description)))
-        add("sni", Self.value(report.serverName))
-        add("alpn", Self.list(report.protocols))
-        add("ech", report.hasEncryptedHello ? "true" : "false")
-        add("sent", String(report.sent))
-        add("received", String(report.received))
-        add("ms", String(milliseconds))
-        add("ending", Self.quoted(ending))
+        func add(_ name: String, as value: String) { text += ",\"" + name + "\":" + value }
+        add("target", as: Self.value(report.target))
+        add("address", as: Self.value(report.endpoint?.description))
+        add("source", as: Self.value(report.source?.description))
+        add("failed", as: Self.list(report.failed.map(\.description)))
+        add("sni", as: Self.value(report.serverName))
+        add("alpn", as: Self.list(report.protocols))
+        add("ech", as: report.hasEncryptedHello ? "true" : "false")
+        add("sent", as: String(report.sent))
+        add("received", as: String(report.received))
+        add("ms", as: String(milliseconds))
+        add("ending", as: Self.quoted(ending))
         if case .refused(let status, let line) = report.ending {
-            add("status", String(status))
-            add("reason", Self.quoted(line))
+            add("status", as: String(status))
+            add("reason", as: Self.quoted(line))
         }
         return text + "}"
     }

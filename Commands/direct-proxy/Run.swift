@@ -82,10 +82,7 @@ struct Run {
             child = try ChildProcess(
                 program[0],
                 Array(program.dropFirst()),
-                environment: ChildEnvironment.variables(
-                    proxy.proxyURL ?? "",
-                    options.configuration.addresses
-                ),
+                environment: ChildEnvironment.variables(proxy.proxyURL ?? ""),
                 streams: .init(input: 0, output: 1, errors: 2)
             )
         } catch {

@@ -25,7 +25,9 @@ struct ForwardedResponse {
                 Array("\r\n\(response.headers[index].name): ".utf8) + response.headers.valueBytes(at: index)
         }
         text += Array("\r\nVia: 1.1 direct-proxy".utf8)
-        if let length = Self.length(response, framing) { text += Array("\r\nContent-Length: \(length)".utf8) }
+        if let length = Self.length(of: response, framing: framing) {
+            text += Array("\r\nContent-Length: \(length)".utf8)
+        }
         if isChunked { text += Array("\r\nTransfer-Encoding: chunked".utf8) }
         if switches {
             text += Array("\r\nConnection: upgrade".utf8)
@@ -37,7 +39,7 @@ struct ForwardedResponse {
     }
 
     /// The value of Content-Length: of the content that follows, or that would follow (HEAD, 304).
-    private static func length(_ response: ResponseHead, _ framing: ResponseFraming) -> String? {
+    private static func length(of response: ResponseHead, framing: ResponseFraming) -> String? {
         switch framing {
         case .length(let length): return "\(length)"
         case .chunked, .untilClose, .tunnel: return nil

@@ -78,10 +78,10 @@ final class Forwarder: @unchecked Sendable {
             let forwarded = try ForwardedRequest(request)
             target = forwarded.target
             let (far, isKept) = try await connection(to: forwarded.target)
-            var report = guest.report(.http, forwarded.target, far, since: start)
+            var report = guest.report(.http, to: forwarded.target, over: far, since: start)
             let goesOn: Bool
             do throws(Fault) {
-                goesOn = try await exchange(request, forwarded, far)
+                goesOn = try await exchange(request, as: forwarded, over: far)
                 report.ending = .complete
             } catch {
                 far.end.reset()
@@ -124,8 +124,8 @@ final class Forwarder: @unchecked Sendable {
     /// Sends the request and passes the response on. Returns whether another request may follow.
     private func exchange(
         _ request: ReceivedRequest,
-        _ forwarded: ForwardedRequest,
-        _ far: FarEnd
+        as forwarded: ForwardedRequest,
+        over far: FarEnd
     ) async throws(Fault) -> Bool {
         far.end.socket.partner = guest.socket
         defer { far.end.socket.partner = nil }
@@ -137,9 +137,10 @@ final class Forwarder: @unchecked Sendable {
         var deadline = core.loop.now.advanced(byNanoseconds: core.limits.idle.clampedNanoseconds)
         while true {
             var hasMoved = try flush(&toFar, to: far.end, isFar: true)
-            if !isSent, toFar.isEmpty { hasMoved = try readRequest(request, &isSent) || hasMoved }
+            if !isSent, toFar.isEmpty { hasMoved = try readRequest(request, isSent: &isSent) || hasMoved }
             if !hasEnded, toNear.isEmpty {
-                hasMoved = try readResponse(far, to: request, &answer, &hasEnded) || hasMoved
+                hasMoved =
+                    try readResponse(far, to: request, answer: &answer, hasEnded: &hasEnded) || hasMoved
             }
             hasMoved = try flush(&toNear, to: .socket(guest.socket), isFar: false) || hasMoved
             if responses.framing == .tunnel, answer != nil, toNear.isEmpty, toFar.isEmpty {
@@ -198,7 +199,7 @@ final class Forwarder: @unchecked Sendable {
     }
 
     /// Reads more of the request's content. Returns whether there was any.
-    private func readRequest(_ request: ReceivedRequest, _ isSent: inout Bool) throws(Fault) -> Bool {
+    private func readRequest(_ request: ReceivedRequest, isSent: inout Bool) throws(Fault) -> Bool {
         if guest.ahead.isEmpty {
             switch unsafe guest.socket.step(readingInto: core.scratch) {
             case .moved(let count): guest.ahead = unsafe Array(core.scratch[..<count])[...]
@@ -252,8 +253,8 @@ final class Forwarder: @unchecked Sendable {
     private func readResponse(
         _ far: FarEnd,
         to request: ReceivedRequest,
-        _ answer: inout ForwardedResponse?,
-        _ hasEnded: inout Bool
+        answer: inout ForwardedResponse?,
+        hasEnded: inout Bool
     ) throws(Fault) -> Bool {
         var atEnd: Bool?
         var hasMoved = true
@@ -265,7 +266,7 @@ final class Forwarder: @unchecked Sendable {
         case .failed: atEnd = false
         }
         do throws(HTTP1Error) {
-            try parse(to: request, &answer, &hasEnded)
+            try parse(to: request, answer: &answer, hasEnded: &hasEnded)
             if let atEnd, !hasEnded {
                 _ = try responses.endOfInput(clean: atEnd)
                 // The end of the stream is the end of the content.
@@ -281,8 +282,8 @@ final class Forwarder: @unchecked Sendable {
 
     private func parse(
         to request: ReceivedRequest,
-        _ answer: inout ForwardedResponse?,
-        _ hasEnded: inout Bool
+        answer: inout ForwardedResponse?,
+        hasEnded: inout Bool
     ) throws(HTTP1Error) {
         while !hasEnded, answer == nil || responses.framing != .tunnel {
             let step = try unsafe received.withUnsafeBufferPointer { bytes throws(HTTP1Error) in

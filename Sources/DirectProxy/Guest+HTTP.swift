@@ -74,7 +74,8 @@ extension Guest {
                     core.release(.tunnel)
                     throw Refusal.gone
                 }
-                return tunnel(far, to: target, report(.connect, target, far, since: start), since: start)
+                let told = report(.connect, to: target, over: far, since: start)
+                return tunnel(far, to: target, reporting: told, since: start)
             } catch {
                 core.release(.tunnel)
                 throw error
@@ -87,8 +88,8 @@ extension Guest {
 
     func report(
         _ road: TunnelReport.Road,
-        _ target: Target,
-        _ far: FarEnd,
+        to target: Target,
+        over far: FarEnd,
         since start: Instant
     ) -> TunnelReport {
         TunnelReport(

@@ -31,7 +31,8 @@ extension Guest {
                     far.end.reset()
                     throw Refusal.gone
                 }
-                return tunnel(far, to: target, report(.socks, target, far, since: start), since: start)
+                let told = report(.socks, to: target, over: far, since: start)
+                return tunnel(far, to: target, reporting: told, since: start)
             } catch {
                 core.release(.tunnel)
                 throw error

@@ -47,7 +47,7 @@ final class Guest: @unchecked Sendable {
     func tunnel(
         _ far: FarEnd,
         to target: Target,
-        _ report: TunnelReport,
+        reporting report: TunnelReport,
         since start: Instant
     ) -> @Sendable () async -> Void {
         let names = core.configuration.serverNames

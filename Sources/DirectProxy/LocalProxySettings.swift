@@ -8,10 +8,10 @@ public struct LocalProxySettings: Sendable {
     /// Where it listens. Without a port the system chooses one. Only addresses of the loopback network, unless
     /// ``listensBeyondLoopback`` is set.
     public var listen: [Endpoint] = ["127.0.0.1"]
-    /// Whether it may listen at addresses that other machines reach: whoever has its credentials, or anyone with
+    /// Whether it may listen at addresses that other machines reach: a program there with its credentials, or any with
     /// ``LocalProxy.Access/anyLocalProgram``, then uses this machine's network.
     public var listensBeyondLoopback = false
-    /// Who may use it.
+    /// The programs that may use it.
     public var access = LocalProxy.Access.credentials
     /// The addresses of hosts, which are dialled whatever ``vetting`` says.
     public var addresses = StaticMap()
@@ -42,9 +42,9 @@ public struct LocalProxySettings: Sendable {
 }
 
 extension LocalProxy {
-    /// Who may use a proxy.
+    /// The programs that may use a proxy.
     public enum Access: Hashable, Sendable {
-        /// Whoever has its credentials, which are random and new with each start.
+        /// Those with its credentials, which are random and new with each start.
         case credentials
         /// Any program that reaches its port: all of this machine, of all users. For programs that cannot send
         /// credentials, such as Chromium without help.

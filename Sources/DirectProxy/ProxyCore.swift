@@ -183,7 +183,7 @@ final class ProxyCore: @unchecked Sendable {
     }
 
     /// Runs work on the loop, in a place that was reserved.
-    private func begin(_ place: Place, _ work: @escaping @Sendable () async -> Void) {
+    private func begin(_ place: Place, work: @escaping @Sendable () async -> Void) {
         let number = state.withLock { state in
             state.lastNumber += 1
             state.tasks.updateValue(nil, forKey: state.lastNumber)

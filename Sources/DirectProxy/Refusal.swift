@@ -63,7 +63,8 @@ extension Refusal {
         case .proxy(let error):
             self.init(kind: .unreachable, line: "\(target): upstream proxy: \(error)")
         default:
-            self.init(kind: .unreachable, line: "\(target): \(reason.words)")
+            let place = phase == .proxy ? "upstream proxy: " : ""
+            self.init(kind: .unreachable, line: "\(target): \(place)\(reason.words)")
         }
     }
 }

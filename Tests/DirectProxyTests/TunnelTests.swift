@@ -144,4 +144,22 @@ struct TunnelTests {
         far.finishSending()
         #expect(await stage.reports(1).first?.failed == [Endpoint(dead.address, port: dead.port)])
     }
+
+    @Test("An upstream proxy is asked for the chosen address, and is told no name")
+    func upstream() async throws {
+        let upstream = try Stage { configuration, _ in configuration.vetting = nil }
+        let stage = try Stage { configuration, _ in
+            configuration.upstream = try Proxy(try #require(upstream.proxy.proxyURL))
+        }
+        let (program, far) = try stage.tunnel()
+        try program.send("question")
+        #expect(try far.text(8) == "question")
+        far.finishSending()
+        program.finishSending()
+        #expect(await upstream.reports(1).first?.target == "\(stage.target.address):\(stage.target.port)")
+        await upstream.proxy.stop()
+        let answer = try stage.answer("CONNECT \(Stage.name) HTTP/1.1\r\n\r\n")
+        #expect(answer.hasPrefix("HTTP/1.1 502 "))
+        #expect(answer.contains(": upstream proxy: connect: "))
+    }
 }

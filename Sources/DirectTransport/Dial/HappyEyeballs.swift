@@ -124,7 +124,7 @@ struct HappyEyeballs: Sendable {
         loop.add(handle)
         defer { loop.remove(handle) }
         let ended = Locked<[EndedAttempt]>([])
-        let arrived = Locked<(all: Candidates?, isComplete: Bool)>((nil, rest == nil))
+        let arrived = Locked<Arrived>((nil, rest == nil))
         await withDiscardingTaskGroup { group in
             var candidates = candidates
             var schedule = HappyEyeballsSchedule(
@@ -134,16 +134,7 @@ struct HappyEyeballs: Sendable {
                 end: end,
                 isComplete: rest == nil
             )
-            if let rest {
-                group.addTask {
-                    while let all = await rest() {
-                        arrived.withLock { $0.all = all }
-                        handle.input.signal()
-                    }
-                    arrived.withLock { $0.isComplete = true }
-                    handle.input.signal()
-                }
-            }
+            if let rest { group.addTask { await gather(rest, in: arrived, waking: handle) } }
             var seen = 0
             while true {
                 switch schedule.next(at: loop.now) {
@@ -182,6 +173,23 @@ struct HappyEyeballs: Sendable {
             }
         }
         return judge(ended.withLock { $0 })
+    }
+
+    /// What has become known since the race last looked, and whether no more comes.
+    private typealias Arrived = (all: Candidates?, isComplete: Bool)
+
+    /// Takes in what becomes known, until no more comes.
+    private func gather(
+        _ rest: @Sendable () async -> Candidates?,
+        in arrived: Locked<Arrived>,
+        waking handle: LoopHandle
+    ) async {
+        while let all = await rest() {
+            arrived.withLock { $0.all = all }
+            handle.input.signal()
+        }
+        arrived.withLock { $0.isComplete = true }
+        handle.input.signal()
     }
 
     /// An attempt that has ended, and its index among the candidates.

@@ -15,8 +15,8 @@ enum ChildEnvironment {
         "http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY",
     ]
 
-    /// The variables of this process with the proxy in them. Those that name exceptions are left out: a program
-    /// would go round the proxy for hosts that the map names.
+    /// The variables of this process with the proxy in them. Those that name exceptions are left out: a
+    /// program would go round the proxy for hosts that the map names.
     static func variables(_ url: String) -> [String] {
         var result: [String] = []
         var next = environ

@@ -93,7 +93,8 @@ struct Run {
         }
         while true {
             let signal = Signals.next()
-            // The terminal sends its signals to the program as well; a signal for this process alone is for both.
+            // The terminal sends its signals to the program as well; a signal for this process alone is for
+            // both.
             guard signal == SIGCHLD else {
                 if signal != SIGINT { kill(child.id, signal) }
                 continue

@@ -34,9 +34,9 @@ package struct ReceivedRequest: Sendable {
 
 /// Reads the requests of one connection, for a recipient that forwards them.
 ///
-/// It reads what it can share with ``ResponseReader`` by the same code and the same rules, and is strict where
-/// recipients disagree: a request with two framings, or a doubtful one, is refused, as the next recipient may
-/// see another request in it (RFC 9112, section 11.2). The caller owns the buffer, as there.
+/// It reads what it can share with ``ResponseReader`` by the same code and the same rules, and is strict
+/// where recipients disagree: a request with two framings, or a doubtful one, is refused, as the next
+/// recipient may see another request in it (RFC 9112, section 11.2). The caller owns the buffer, as there.
 package struct RequestReader: ~Copyable {
     /// An event in the input.
     package enum Event {

@@ -1,7 +1,8 @@
 internal import DirectCore
 
-/// Reads what a client of TLS says first, from the bytes on their way: they may come in any pieces, and the message
-/// may be cut into several records (RFC 8446, section 5.1). It changes nothing and checks nothing but the form.
+/// Reads what a client of TLS says first, from the bytes on their way: they may come in any pieces, and the
+/// message may be cut into several records (RFC 8446, section 5.1). It changes nothing and checks nothing
+/// but the form.
 package struct FirstFlight {
     /// What the bytes are, as far as is known.
     package enum Verdict: Equatable, Sendable {
@@ -67,8 +68,8 @@ package struct FirstFlight {
 
 /// What a ClientHello says of where the client wants to go (RFC 8446, section 4.1.2).
 package struct ClientHello: Equatable, Sendable {
-    /// The server's name (RFC 6066, section 3), in lower case; `nil` if it sends none. With Encrypted Client Hello it is
-    /// the public one.
+    /// The server's name (RFC 6066, section 3), in lower case; `nil` if it sends none. With Encrypted
+    /// Client Hello it is the public one.
     package let serverName: String?
     /// The protocols that it offers (RFC 7301).
     package let protocols: [String]

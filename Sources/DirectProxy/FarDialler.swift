@@ -5,7 +5,8 @@ internal import DirectTransport
 
 /// Dials targets. The only place that knows DirectTransport's dialler.
 struct FarDialler: Sendable {
-    /// The dialler of addresses that a resolver, the system or the program has named, and that of the map's.
+    /// The dialler of addresses that a resolver, the system or the program has named, and that of the
+    /// map's.
     private let vetted, named: Dialler
     private let upstream: ProxyEntries?
 

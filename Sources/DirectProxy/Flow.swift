@@ -4,12 +4,12 @@ internal import DirectTransport
 /// One direction of a tunnel: bytes of a source on their way to a sink.
 ///
 ///     state      step                                                 next
-///     open       send what is held; read; send; hold the rest         open, ended (the source's end), failed
-///     ended      send what is held; then pass the end on, once        done
-///     done       nothing                                              -
+///     open       send what is held; read; send; hold the rest         open, ended (the source's end),
+///     failed ended      send what is held; then pass the end on, once        done done       nothing
+///     -
 ///
-/// Nothing is read while bytes are held: a slow sink slows its source down, and a flow never holds more than one
-/// read. An idle flow holds no memory.
+/// Nothing is read while bytes are held: a slow sink slows its source down, and a flow never holds more
+/// than one read. An idle flow holds no memory.
 struct Flow {
     private enum State { case open, ended, done }
 

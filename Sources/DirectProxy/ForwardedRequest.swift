@@ -10,8 +10,8 @@ struct ForwardedRequest {
     let upgrades: Bool
     private let method: HTTPMethod
 
-    /// Makes the request to send on: of its parts, not of its bytes. It has one framing, the host of its URL, none
-    /// of the fields for this proxy, and path and query as they came.
+    /// Makes the request to send on: of its parts, not of its bytes. It has one framing, the host of its
+    /// URL, none of the fields for this proxy, and path and query as they came.
     init(_ request: ReceivedRequest) throws(Refusal) {
         method = request.method
         let (target, path) = try Self.parts(of: request)

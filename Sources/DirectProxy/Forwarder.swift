@@ -5,8 +5,9 @@ internal import DirectTransport
 
 /// Forwards the requests of one program for `http` URLs, one after the other, each with its response.
 ///
-/// Both directions move at the same time, in one task, as in a ``Tunnel``: a server may answer before it has the whole
-/// request. What is read is parsed and written anew, so no byte that a recipient could take for another message passes.
+/// Both directions move at the same time, in one task, as in a ``Tunnel``: a server may answer before it
+/// has the whole request. What is read is parsed and written anew, so no byte that a recipient could take
+/// for another message passes.
 @safe
 final class Forwarder: @unchecked Sendable {
     private let guest: Guest
@@ -89,7 +90,8 @@ final class Forwarder: @unchecked Sendable {
                     throw Refusal(kind: .unreachable, line: "\(forwarded.target): \(why)")
                 }
                 report.ending = error.ending
-                // Without an answer the program knows that it may try again, and that an answer is not whole.
+                // Without an answer the program knows that it may try again, and that an answer is not
+                // whole.
                 guest.socket.reset()
                 goesOn = false
             }

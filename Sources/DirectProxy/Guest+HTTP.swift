@@ -103,8 +103,8 @@ extension Guest {
         )
     }
 
-    /// Answers that there is nothing, and closes: bytes of a tunnel that was not opened must not be read as a
-    /// request.
+    /// Answers that there is nothing, and closes: bytes of a tunnel that was not opened must not be read as
+    /// a request.
     func refuse(_ refusal: Refusal, of target: Target?, road: TunnelReport.Road) async {
         tell(refusal, of: target, road: road)
         await close(after: refusal.answer)

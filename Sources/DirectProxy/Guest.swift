@@ -11,7 +11,7 @@ final class Guest: @unchecked Sendable {
     /// What was read of it and not used yet.
     var ahead: ArraySlice<UInt8> = []
 
-    /// It is gone, silent for too long, or the proxy has stopped: there is nobody to tell.
+    /// It is gone, silent for too long, or the proxy has stopped: there is no one to tell.
     struct Lost: Error {}
 
     init(_ socket: Socket, core: ProxyCore) {
@@ -120,8 +120,8 @@ final class Guest: @unchecked Sendable {
         }
     }
 
-    /// Sends the last words and closes. What the program sends meanwhile is read and dropped: the system would
-    /// reset a connection that is closed with unread bytes, and the words would be lost.
+    /// Sends the last words and closes. What the program sends meanwhile is read and dropped: the system
+    /// would reset a connection that is closed with unread bytes, and the words would be lost.
     func close(after words: [UInt8]) async {
         let deadline = moment(after: .seconds(2))
         do throws(Lost) {

@@ -24,7 +24,8 @@ final class HelloLook {
         (self.name, self.insists) = (name, insists)
     }
 
-    /// Takes bytes on their way. After an answer other than `waits` to insistence they need not be shown any more.
+    /// Takes bytes on their way. After an answer other than `waits` to insistence they need not be shown
+    /// any more.
     func take(_ bytes: UnsafeRawBufferPointer) -> (answer: Answer, isDone: Bool) {
         switch unsafe flight.add(bytes.assumingMemoryBound(to: UInt8.self).span) {
         case .needsMore: return (insists ? .waits : .passes, false)

@@ -2,7 +2,8 @@ public import DirectCore
 internal import DirectIO
 public import DirectTransport
 
-/// A proxy on this machine that gives programs the addresses of your choice under the names that they ask for.
+/// A proxy on this machine that gives programs the addresses of your choice under the names that they ask
+/// for.
 ///
 /// ```swift
 /// var settings = LocalProxySettings()
@@ -12,11 +13,11 @@ public import DirectTransport
 /// print(proxy.proxyURL ?? "")  // http://direct:…@127.0.0.1:41234, for https_proxy, a web view, a session
 /// ```
 ///
-/// The name is in the program's CONNECT line, the address is the proxy's. TLS, the server's name in it and the check
-/// of the certificate stay the program's own, end to end: the proxy sees no key and no content.
+/// The name is in the program's CONNECT line, the address is the proxy's. TLS, the server's name in it and
+/// the check of the certificate stay the program's own, end to end: the proxy sees no key and no content.
 ///
-/// It takes CONNECT, `http` URLs in absolute form and SOCKS version 5, all at one port. It ends with ``stop()``, or
-/// when it is let go.
+/// It takes CONNECT, `http` URLs in absolute form and SOCKS version 5, all at one port. It ends with
+/// ``stop()``, or when it is let go.
 public final class LocalProxy: Sendable {
     private let configuration: LocalProxySettings
     private let running = Locked<ProxyCore?>(nil)
@@ -30,8 +31,8 @@ public final class LocalProxy: Sendable {
         running.withLock { $0 }?.abort()
     }
 
-    /// Begins to listen. A proxy that listens already begins anew: at another port unless the settings name one, with
-    /// new credentials, and the tunnels of before end.
+    /// Begins to listen. A proxy that listens already begins anew: at another port unless the settings name
+    /// one, with new credentials, and the tunnels of before end.
     ///
     /// - Throws: ``LocalProxyError``, if it may not or cannot listen where the settings say.
     public func start() throws(LocalProxyError) {
@@ -52,8 +53,8 @@ public final class LocalProxy: Sendable {
     /// The credentials that it requires; `nil` if it does not listen, or requires none.
     public var credentials: Proxy.Credentials? { running.withLock { $0?.access.credentials } }
 
-    /// The proxy as a URL with its credentials, as `https_proxy` and most programs take it; `nil` if it does not
-    /// listen.
+    /// The proxy as a URL with its credentials, as `https_proxy` and most programs take it; `nil` if it
+    /// does not listen.
     public var proxyURL: String? {
         guard let endpoint = endpoints.first else { return nil }
         let user = credentials.map { "\($0.user):\($0.password)@" } ?? ""

@@ -5,11 +5,11 @@ public import DirectTransport
 
 /// What a proxy does.
 public struct LocalProxySettings: Sendable {
-    /// Where it listens. Without a port the system chooses one. Only addresses of the loopback network, unless
-    /// ``listensBeyondLoopback`` is set.
+    /// Where it listens. Without a port the system chooses one. Only addresses of the loopback network,
+    /// unless ``listensBeyondLoopback`` is set.
     public var listen: [Endpoint] = ["127.0.0.1"]
-    /// Whether it may listen at addresses that other machines reach: a program there with its credentials, or any with
-    /// ``LocalProxy.Access/anyLocalProgram``, then uses this machine's network.
+    /// Whether it may listen at addresses that other machines reach: a program there with its credentials,
+    /// or any with ``LocalProxy.Access/anyLocalProgram``, then uses this machine's network.
     public var listensBeyondLoopback = false
     /// The programs that may use it.
     public var access = LocalProxy.Access.credentials
@@ -17,12 +17,13 @@ public struct LocalProxySettings: Sendable {
     public var addresses = StaticMap()
     /// Names the addresses of the names that are not in ``addresses``; `nil` leaves them to ``others``.
     public var resolver: (any Resolver)?
-    /// The names that the resolver is asked for; `nil` for all. Those that do not match are left to ``others``.
+    /// The names that the resolver is asked for; `nil` for all. Those that do not match are left to
+    /// ``others``.
     public var matching: [HostPattern]?
     /// What happens to hosts that neither the map nor the resolver is for.
     public var others = LocalProxy.OtherNames.dialled
-    /// Judges each address at the moment it is dialled, but those of ``addresses``; `nil` allows all. The proxy
-    /// itself is refused in any case.
+    /// Judges each address at the moment it is dialled, but those of ``addresses``; `nil` allows all. The
+    /// proxy itself is refused in any case.
     ///
     /// Behind a proxy browsers lose their own checks of local networks: a page may ask for any address.
     public var vetting: AddressVetting? = .publicInternetOnly
@@ -37,7 +38,8 @@ public struct LocalProxySettings: Sendable {
     /// The loop that all of it runs on.
     public var loop = EventLoop.shared
 
-    /// Makes the default settings: a port on 127.0.0.1, credentials, the system's resolver, public addresses.
+    /// Makes the default settings: a port on 127.0.0.1, credentials, the system's resolver, public
+    /// addresses.
     public init() {}
 }
 
@@ -46,8 +48,8 @@ extension LocalProxy {
     public enum Access: Hashable, Sendable {
         /// Those with its credentials, which are random and new with each start.
         case credentials
-        /// Any program that reaches its port: all of this machine, of all users. For programs that cannot send
-        /// credentials, such as Chromium without help.
+        /// Any program that reaches its port: all of this machine, of all users. For programs that cannot
+        /// send credentials, such as Chromium without help.
         case anyLocalProgram
     }
 
@@ -65,8 +67,8 @@ extension LocalProxy {
         case ignored
         /// It is read on its way, and reported.
         case reported
-        /// It is read before anything is sent on. A tunnel in which it is not the host that the program has named to
-        /// the proxy ends with an alert. What does not begin like TLS, or has no name, passes.
+        /// It is read before anything is sent on. A tunnel in which it is not the host that the program has
+        /// named to the proxy ends with an alert. What does not begin like TLS, or has no name, passes.
         case matching
     }
 

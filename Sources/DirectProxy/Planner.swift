@@ -101,8 +101,8 @@ private struct Question: Sendable {
         return context
     }
 
-    /// Returns the endpoints of an answer with what dialling needs. One without addresses is an error: it never means
-    /// "ask another resolver".
+    /// Returns the endpoints of an answer with what dialling needs. One without addresses is an error: it
+    /// never means "ask another resolver".
     func selection(_ answer: Resolution) throws(ResolverError) -> EndpointSelection {
         guard !answer.endpoints.isEmpty else { throw ResolverError(resolver.name, .noAddresses) }
         for case let fault? in answer.endpoints.lazy.map(\.fault) {

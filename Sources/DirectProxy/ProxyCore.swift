@@ -3,7 +3,8 @@ internal import DirectLookup
 internal import DirectIO
 internal import DirectTransport
 
-/// A proxy from its start to its stop: the sockets that listen, the programs that have come, and what serves them.
+/// A proxy from its start to its stop: the sockets that listen, the programs that have come, and what
+/// serves them.
 ///
 /// All tasks run on the loop. `scratch` belongs to its thread: it is used between two waits only.
 @safe
@@ -223,8 +224,8 @@ extension IPAddress {
 
     /// Whether a connection to `other` may reach what listens at this address.
     ///
-    /// What listens at all addresses is reached by each of this machine's own, which change: there every address
-    /// with its port counts that is not of the public internet.
+    /// What listens at all addresses is reached by each of this machine's own, which change: there every
+    /// address with its port counts that is not of the public internet.
     fileprivate func isReached(by other: IPAddress) -> Bool {
         let (own, other) = (withoutZone.unmapped, other.withoutZone.unmapped)
         if own == other || other.isUnspecified { return true }

@@ -9,8 +9,8 @@ struct Target: Sendable {
         self.url = url
     }
 
-    /// Reads the authority of a CONNECT request (RFC 9112, section 3.2.3): `host:port`, IPv6 in brackets, and
-    /// nothing else. `nil` for anything else, a port of 0 included.
+    /// Reads the authority of a CONNECT request (RFC 9112, section 3.2.3): `host:port`, IPv6 in brackets,
+    /// and nothing else. `nil` for anything else, a port of 0 included.
     ///
     /// - Parameter defaultPort: The port of an authority without one; `nil` if there has to be one.
     init?(authority: [UInt8], defaultPort: UInt16? = nil) {

@@ -5,8 +5,8 @@ internal import DirectTransport
 
 /// Bytes between a program and its target, in both directions, until both have ended.
 ///
-/// It is a small state machine on the loop: one task waits for any event of the two sockets, lets both flows
-/// move what they can, and waits again.
+/// It is a small state machine on the loop: one task waits for any event of the two sockets, lets both
+/// flows move what they can, and waits again.
 final class Tunnel: @unchecked Sendable {
     private let near, far: TunnelEnd
     private var up, down: Flow

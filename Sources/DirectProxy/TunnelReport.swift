@@ -1,7 +1,7 @@
 public import DirectCore
 
-/// What one program asked a proxy for, and what became of it. It holds no secret: no credentials, no path, no byte
-/// of content.
+/// What one program asked a proxy for, and what became of it. It holds no secret: no credentials, no path,
+/// no byte of content.
 public struct TunnelReport: Sendable {
     /// How the program asked.
     public enum Road: String, Hashable, Sendable {
@@ -30,17 +30,17 @@ public struct TunnelReport: Sendable {
 
     /// How the program asked.
     public var road: Road
-    /// The host and the port as the program named them; `nil` if its request could not be read, or had no right to
-    /// be.
+    /// The host and the port as the program named them; `nil` if its request could not be read, or had no
+    /// right to be.
     public var target: String?
     /// The address that was connected to.
     public var endpoint: Endpoint?
-    /// Who named the address.
+    /// Where the address comes from.
     public var source: AddressSource?
     /// The addresses that were tried before, without success.
     public var failed: [Endpoint] = []
-    /// The server's name that the program has sent in its ClientHello; `nil` if it sent none, or speaks no TLS. With
-    /// Encrypted Client Hello it is the public one.
+    /// The server's name that the program has sent in its ClientHello; `nil` if it sent none, or speaks no
+    /// TLS. With Encrypted Client Hello it is the public one.
     public var serverName: String?
     /// The protocols that it offered there (ALPN).
     public var protocols: [String] = []

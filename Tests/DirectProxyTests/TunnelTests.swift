@@ -65,7 +65,8 @@ struct TunnelTests {
         let (program, far) = try stage.tunnel()
         let sent = [UInt8](repeating: 0x61, count: 32 << 20)
         let sending = Task { try await onOwnThread { try program.send(sent) } }
-        // The proxy has taken what it may, and waits: the far side has been sent no more than its buffers hold.
+        // The proxy has taken what it may, and waits: the far side has been sent no more than its buffers
+        // hold.
         var received = 0
         while received < sent.count { received += try far.receive().count }
         try await sending.value

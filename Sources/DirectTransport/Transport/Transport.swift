@@ -259,17 +259,19 @@ extension Transport {
             reading.rate?.count(first.count, at: loop.now)
         }
         var time = record.response
-        if !reading.isAtEnd || !reading.isRequestOver {
-            let end = record.bodyEnd ?? BodyEnd()
-            (record.bodyEnd, reading.end) = (end, end)
+        if head.status.asksProgram, !reading.isAtEnd {
             // The usual refusal holds no connection while the program is asked about it.
-            if head.status.asksProgram { first += try await reading.readAhead() }
-            guard reading.isAtEnd, reading.isRequestOver else {
-                let isForAnyone = head.status.asksProgram
-                end.hold(ConnectionPool.Place(pool: pool, lease: leased.lease, isForAnyone: isForAnyone))
-                return (head, .arriving(reading, first: first, leased.lease), record)
-            }
+            reading.end = reading.end ?? BodyEnd()
+            first += try await reading.readAhead()
             time = loop.now
+        }
+        record.bodyEnd = reading.end
+        guard reading.isAtEnd, reading.isRequestOver else {
+            let end = reading.end ?? BodyEnd()
+            let isForAnyone = head.status.asksProgram
+            end.hold(ConnectionPool.Place(pool: pool, lease: leased.lease, isForAnyone: isForAnyone))
+            (record.bodyEnd, reading.end) = (end, end)
+            return (head, .arriving(reading, first: first, leased.lease), record)
         }
         pool.conclude(reading, lease: leased.lease, at: time)
         return (head, .complete(first, reading.trailers), record)

@@ -20,7 +20,7 @@ struct HARTests {
             case "/from": return .redirect(to: "/to?key=hush1")
             case "/moved":
                 return .written(status: 302, ["Location": "/p"]) { writer in
-                    try writer.write([UInt8](repeating: 1, count: 40_000))
+                    try writer.write([UInt8](repeating: 1, count: 100_000))
                 }
             case "/odd": return .bytes([7, 8, 9], ["Content-Encoding": "odd"])
             case "/damaged": return .bytes([7, 8, 9], ["Content-Encoding": "gzip"])

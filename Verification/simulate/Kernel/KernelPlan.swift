@@ -1,8 +1,8 @@
 internal import DirectCore
 internal import Glibc
 
-/// What is unkind in a world's kernel, beside its network. Linux's manual pages allow all of it. `scripts/lab`
-/// shows some of it on a real one.
+/// What is unkind in a world's kernel, beside its network. Linux's manual pages allow all of it, and
+/// `scripts/lab` shows some of it on a real one.
 struct KernelPlan: Codable, Equatable {
     /// Of a hundred connections that a server closes: it shuts down its sending only, and reads on for a
     /// while, as nginx does (lingering_close).

@@ -41,7 +41,7 @@ FAULTS = [
      ("CacheRequestPolicy.asksTheSame", "|fields[$0] == sent.fields[$0]|", "true")),
     ("no idle connection is closed when descriptors run out",
      ("DescriptorShortage.init", "|ConnectionPools.shared.closeLongestIdle()|", "false")),
-    ("a whole response keeps its connection until it is read", ("Transport.begin", "|reading.isAtEnd|", "false")),
+    ("a whole response keeps its connection until it is read", ("Transport.begin", "guard |reading.isAtEnd|", "false")),
     ("a retry never changes its address", ("FailedEndpoints.detour", "return Detour(failed: |failed|, misdirected", "[]")),
     ("a closed idle connection is not noticed on the loop",
      ("Transport.send", "|!request.message.mayBeSentTwice|", "false")),

@@ -157,7 +157,8 @@ let package = Package(
         .target(
             name: "DirectProxy",
             dependencies: [
-                "DirectHello", "DirectLookup", "DirectTransport", "DirectCore", "DirectIO", "DirectTLS", "DirectHTTP1",
+                "DirectHello", "DirectLookup", "DirectTransport", "DirectCore", "DirectIO", "DirectTLS",
+                "DirectHTTP1",
             ],
             swiftSettings: memorySafe
         ),
@@ -270,8 +271,10 @@ let package = Package(
         .testTarget(
             name: "DirectProxyTests",
             dependencies: [
-                "DirectProxy", "DirectHello", "direct-proxy", "CommandKit", "DirectHTTP", "DirectTransport", "DirectCore", "DirectIO", "DirectHTTP1",
-                "DirectTestCommands", "DirectTestData", "DirectTestPeers", "DirectTestResolvers", "DirectTestTime",
+                "DirectProxy", "DirectHello", "direct-proxy", "CommandKit", "DirectHTTP", "DirectTransport",
+                "DirectCore", "DirectIO", "DirectHTTP1",
+                "DirectTestCommands", "DirectTestData", "DirectTestPeers", "DirectTestResolvers",
+                "DirectTestTime",
                 "TLSFixtures",
             ],
             swiftSettings: commonSettings

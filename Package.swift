@@ -292,7 +292,7 @@ let package = Package(
                 "DirectHTTPHosts", "DirectHTTP",
                 "DirectIO",
                 "TLSFixtures",
-                "DirectTestCommands", "DirectTestTime", "DirectCore", "DirectResolvers",
+                "DirectTestCommands", "DirectTestTime", "DirectCore", "DirectResolvers", "DirectProxy",
             ],
             swiftSettings: commonSettings
         ),

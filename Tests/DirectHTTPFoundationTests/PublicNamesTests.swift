@@ -3,6 +3,7 @@ import DirectHTTPExtras
 import DirectHTTPFoundation
 import DirectHTTPHosts
 import DirectHTTPRecords
+import DirectProxy
 import DirectResolvers
 import Foundation
 import Testing
@@ -18,6 +19,7 @@ struct PublicNamesTests {
         // An ambiguous name does not compile. scripts/check api finds a missing one.
         let types: [Any.Type] = [
             InternationalHostError.self,
+            LocalProxy.self, LocalProxyError.self, LocalProxySettings.self, TunnelReport.self,
             HTTPLogger.self, MockRouter.self, MockRouterError.self, MultipartError.self, MultipartPart.self,
             PageError.self, WebLink.self,
             AddressError.self, AddressRange.self, AddressRefusal.self, AddressSource.self,

@@ -9,7 +9,7 @@ public struct LocalProxySettings: Sendable {
     /// unless ``listensBeyondLoopback`` is set.
     public var listen: [Endpoint] = ["127.0.0.1"]
     /// Whether it may listen at addresses that other machines reach: a program there with its credentials,
-    /// or any with ``LocalProxy.Access/anyLocalProgram``, then uses this machine's network.
+    /// or any with ``LocalProxy/Access/anyLocalProgram``, then uses this machine's network.
     public var listensBeyondLoopback = false
     /// The programs that may use it.
     public var access = LocalProxy.Access.credentials

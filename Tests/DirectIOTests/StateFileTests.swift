@@ -207,6 +207,21 @@ struct StateFileTests {
         }
     }
 
+    @Test("A file to which others append without end is replaced in the third turn, and no line is lost")
+    func appendedWithoutEnd() throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let path = folder + "/lines", heading = Array("lines 1\n".utf8)
+        try StateFile.replace(path, with: heading)
+        var calls: UInt8 = 0
+        _ = try StateFile.rewrite(path, heading: heading, limit: 100, orAppend: []) { old in
+            calls += 1
+            let appended = try? StateFile.append([96 + calls, 10], to: path, heading: heading, limit: 100)
+            #expect(appended == heading.count + 2 * Int(calls))
+            return Array(old.dropFirst(heading.count))
+        }
+        #expect(try calls == 3 && StateFile.read(path) == heading + [97, 10, 98, 10, 99, 10])
+    }
+
     @Test("A link whose target is no UTF-8 is told by that")
     func oddLink() throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }

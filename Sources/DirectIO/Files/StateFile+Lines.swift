@@ -75,7 +75,9 @@ extension StateFile {
         orAppend news: [UInt8]?,
         _ change: ([UInt8]) -> [UInt8]
     ) throws(SystemError) -> Int? {
-        try withFile(path) { file, place, facts throws(SystemError) in
+        var turns = 0
+        return try withFile(path) { file, place, facts throws(SystemError) in
+            turns += 1
             if let news, FileLock.take(file) == .inUse {
                 let size = try append(news, to: path, heading: heading, limit: limit, beginsFile: true)
                 guard size != nil else { throw SystemError("write", code: EFBIG, path: path) }
@@ -93,7 +95,11 @@ extension StateFile {
             let last = lines.suffix(max(0, limit - limit / 8 - heading.count))
             let cut = last.count < lines.count ? last.firstIndex(of: UInt8(ascii: "\n")) : nil
             let text = heading + last[(cut.map { $0 + 1 } ?? last.startIndex)...]
-            guard try replace(place, with: text, instead: facts) else { return .replaced }
+            // Lines that others append meanwhile are read in their order; if they append without end, carried
+            // over.
+            guard try replace(place, with: text, instead: facts, mayHaveGrown: turns > 2) else {
+                return .replaced
+            }
             let (size, now) = (facts.st_size, try stat(of: file).st_size)
             let late = try readAll(min(Int(max(0, now - size)), limit), from: file, at: UInt64(size))
             guard !late.isEmpty else { return .done(text.count) }

@@ -53,13 +53,15 @@ package enum StateFile {
         try replace(try FilePlace(replaceable: path), with: bytes)
     }
 
-    /// - Parameter former: What must still be there, as large as it was, or nothing is replaced, and the
-    ///   result is `false`.
+    /// - Parameters:
+    ///   - former: The file that must still be there, or nothing is replaced, and the result is `false`.
+    ///   - mayHaveGrown: Whether it may be larger than it was.
     @discardableResult
     static func replace(
         _ place: FilePlace,
         with bytes: [UInt8],
-        instead former: stat? = nil
+        instead former: stat? = nil,
+        mayHaveGrown: Bool = false
     ) throws(SystemError) -> Bool {
         let draft = try FileDraft(place, mode: 0o600)
         // Has no effect on a complete one.
@@ -67,7 +69,8 @@ package enum StateFile {
         try draft.write(bytes)
         try draft.settle()
         if let former {
-            guard try place.holds(former), try place.facts()?.st_size == former.st_size else { return false }
+            guard try place.holds(former) else { return false }
+            if !mayHaveGrown, try place.facts()?.st_size != former.st_size { return false }
         }
         try draft.commit()
         try place.settleNames()

@@ -443,7 +443,10 @@ if let parts = Context.environment["DIRECT_HTTP_PARTS"] {
             packageAccess: false
         )
     )
-    package.keep(onlyWhatIsNeededBy: parts.split(separator: ",").map(String.init))
+    var needed = parts.split(separator: ",").map(String.init)
+    // A program that tests of caches in folders run and kill.
+    if needed.contains("DirectHTTPTests") { needed.append("suite-adapter") }
+    package.keep(onlyWhatIsNeededBy: needed)
 }
 
 /// An example sees what any other program would.

@@ -7,9 +7,9 @@
 
 # In the order of their dependencies.
 libraries="DirectCore DirectIO DirectLookup DirectTLS DirectHTTP1 DirectCoding DirectJSON DirectTransport DirectHTTP DirectHTTPRecords DirectHTTPExtras DirectHTTPHosts"
-libraries+=" DirectResolvers"
+libraries+=" DirectResolvers DirectHello DirectProxy"
 program="TLSFixtures CommandKit SNIProbe sni-probe"
-modules="$libraries $program tls-fixtures"
+modules="$libraries $program tls-fixtures direct-proxy"
 left_out="CDirectLinux CDirectSecurity CDirectOpenSSL CSystemOpenSSL CDirectZlib CDirectBrotli CDirectZstd DirectHTTPFoundation DirectHTTPJSON"
 
 # The text of x86-64's interface has Float80, with two functions of C that ARM64 lacks. Code that used it would not get

@@ -25,7 +25,8 @@ int open(const char *path, int flags, ...) {
     mode_t mode = flags & O_CREAT ? va_arg(list, mode_t) : 0;
     va_end(list);
     if (!IS_PATH(path)) return real(path, flags, mode);
-    return (int)reported(simulated.open_file(path, (flags & O_CREAT) != 0, (flags & O_EXCL) != 0));
+    bool creates = flags & O_CREAT, is_exclusive = flags & O_EXCL, appends = flags & O_APPEND;
+    return (int)reported(simulated.open_file(path, creates, is_exclusive, appends));
 }
 
 ssize_t read(int descriptor, void *buffer, size_t count) {

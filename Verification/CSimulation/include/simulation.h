@@ -54,7 +54,7 @@ struct sim_system {
     // Calls sim_continue_thread later.
     void (*pause_thread)(struct sim_thread *thread, uint64_t nanoseconds);
     // Files below the folder of simulations, and their folders.
-    int (*open_file)(const char *path, int creates, int is_exclusive);
+    int (*open_file)(const char *path, int creates, int is_exclusive, int appends);
     // An offset of -1 means the position of the descriptor, which moves on.
     ssize_t (*read_file)(int descriptor, void *buffer, size_t count, int64_t offset);
     ssize_t (*write_file)(int descriptor, const void *bytes, size_t count, int64_t offset);

@@ -77,12 +77,17 @@ extension Kernel {
     }
 
     private static func addFiles(to system: inout sim_system) {
-        system.open_file = { path, creates, isExclusive in
+        system.open_file = { path, creates, isExclusive, appends in
             guard let path else { return -EFAULT }
             if Kernel.current.isForeignFile { return -EACCES }
             return Int32(
                 Kernel.current.onDisk("open") {
-                    $0.open(String(cString: path), creates: creates != 0, isExclusive: isExclusive != 0)
+                    $0.open(
+                        String(cString: path),
+                        creates: creates != 0,
+                        isExclusive: isExclusive != 0,
+                        appends: appends != 0
+                    )
                 }
             )
         }

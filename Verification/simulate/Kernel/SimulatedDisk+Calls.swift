@@ -4,7 +4,7 @@ internal import Glibc
 
 /// The functions of the seam. A failure is the negative `errno`.
 extension SimulatedDisk {
-    func open(_ path: String, creates: Bool, isExclusive: Bool) -> Int {
+    func open(_ path: String, creates: Bool, isExclusive: Bool, appends: Bool) -> Int {
         if let failure = failure(writing: creates) { return failure }
         let folder = path.hasSuffix("/") ? String(path.dropLast()) : path
         if folders.contains(folder) { return add(Descriptor(folder: folder)) }
@@ -13,7 +13,7 @@ extension SimulatedDisk {
             guard creates else { return -Int(ENOENT) }
             set(makeFile(), at: path)
         }
-        return add(Descriptor(file: files[path]))
+        return add(Descriptor(file: files[path], appends: appends))
     }
 
     private func add(_ open: Descriptor) -> Int {
@@ -42,7 +42,7 @@ extension SimulatedDisk {
     func write(_ descriptor: Int32, bytes: UnsafeRawBufferPointer, offset: Int) -> Int {
         guard let open = descriptors[descriptor], let file = open.file else { return -Int(EBADF) }
         if let failure = failure(writing: true) { return failure }
-        let start = offset < 0 ? open.position : offset
+        let start = open.appends ? file.bytes.count : offset < 0 ? open.position : offset
         let taken = fitting(shortened(bytes.count), in: file, at: start)
         guard taken >= 0 else { return taken }
         if start > file.bytes.count {
@@ -51,7 +51,7 @@ extension SimulatedDisk {
         let end = min(file.bytes.count, start + taken)
         file.bytes.replaceSubrange(start..<end, with: UnsafeRawBufferPointer(rebasing: bytes[..<taken]))
         file.time = UnixTime.now.seconds
-        if offset < 0 { descriptors[descriptor]?.position += taken }
+        if offset < 0 { descriptors[descriptor]?.position = start + taken }
         return taken
     }
 

@@ -25,6 +25,8 @@ final class SimulatedDisk {
         var file: File?
         var folder: String?
         var position = 0
+        /// Whether each write goes to the end, wherever the position is (write(2), `O_APPEND`).
+        var appends = false
     }
 
     /// Names that have got a file, or lost it, at once.

@@ -13,8 +13,8 @@ extension Plan {
 
     /// Whether a response may wait for code of the program: other requests may have its place meanwhile.
     var asksProgram: Bool {
-        client.rebuildsRedirects || hosts.contains { $0.digest != nil }
-            || calls.contains { $0.logsIn == true }
+        client.rebuildsRedirects || client.addsUserBelowCache || client.hasNetworkInterceptor
+            || hosts.contains { $0.digest != nil } || calls.contains { $0.logsIn == true }
     }
 
     /// Users share the cache of the world, and ask for the same, beside the client that it has.

@@ -52,10 +52,15 @@ struct HeadReader: ~Copyable {
     mutating func readTrailers(
         _ base: UnsafePointer<UInt8>,
         available: Int,
-        limits: HeadScanner.Limits
+        limits: HTTP1Limits
     ) throws(HTTP1Error) -> (length: Int, trailers: HTTPHeaders)? {
+        let bounds = HeadScanner.Limits(
+            bytes: limits.trailerBytes,
+            lineBytes: limits.lineBytes,
+            fields: limits.trailerCount
+        )
         do throws(HTTP1Error) {
-            guard let length = try unsafe scanner.scan(base, available: available, limits: limits) else {
+            guard let length = try unsafe scanner.scan(base, available: available, limits: bounds) else {
                 return nil
             }
             guard scanner.count > 0 else { return (length, HTTPHeaders()) }

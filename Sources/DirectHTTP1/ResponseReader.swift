@@ -255,12 +255,7 @@ package struct ResponseReader: ~Copyable {
         from start: Int,
         count: Int
     ) throws(HTTP1Error) -> Step {
-        let bounds = HeadScanner.Limits(
-            bytes: limits.trailerBytes,
-            lineBytes: limits.lineBytes,
-            fields: limits.trailerCount
-        )
-        guard let read = try unsafe heads.readTrailers(base + start, available: count - start, limits: bounds)
+        guard let read = try unsafe heads.readTrailers(base + start, available: count - start, limits: limits)
         else { return Step(event: .needsMore, used: start) }
         state = .ended
         let used = start + read.length

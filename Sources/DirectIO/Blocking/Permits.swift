@@ -4,8 +4,8 @@ package import DirectCore
 /// questions.
 ///
 /// A permit whose question has been silent for a second does not count any more: its answer may never come,
-/// and others wait for the permit. The more questions are silent, the more are sent at once, so
-/// that thousands behind dead ones are sent within seconds. Only `most` are under way in all.
+/// and others wait for the permit. The more questions are silent, the more are sent at once, so that
+/// thousands behind dead ones are sent within seconds. Only `most` are under way in all.
 package final class Permits: Sendable {
     /// A permit, which has to be given back.
     package final class Permit: Sendable {

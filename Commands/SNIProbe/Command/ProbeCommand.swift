@@ -1,3 +1,4 @@
+internal import CommandKit
 internal import DirectCore
 internal import DirectHTTP
 internal import DirectTLS
@@ -14,7 +15,7 @@ internal import Glibc
 package enum ProbeCommand {
     /// Runs the command with these arguments (without the program's name), and exits the process.
     package static func main(_ arguments: [String]) -> Never {
-        Console.holdStandardDescriptors()
+        StandardDescriptors.hold()
         shareOneHeap()
         exit(run(arguments))
     }

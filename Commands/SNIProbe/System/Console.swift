@@ -55,17 +55,6 @@ struct Console: Sendable {
         return ioctl(1, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 ? size : nil
     }
 
-    /// Opens `/dev/null` in place of standard input, output and error if the parent process closed them.
-    ///
-    /// Otherwise the next pipe or socket would get descriptor 0, 1 or 2, and results could be sent to a
-    /// server. `/dev/null` is opened in the opposite direction, so that using it is an error.
-    static func holdStandardDescriptors() {
-        for (descriptor, direction) in [(0, O_WRONLY), (1, O_RDONLY), (2, O_RDONLY)] as [(Int32, Int32)] {
-            // In ascending order: `open` takes the lowest free descriptor, which is this one.
-            if fcntl(descriptor, F_GETFD) == -1 { _ = open("/dev/null", direction) }
-        }
-    }
-
     /// Whether colours are used. `--color` comes before NO_COLOR, then CLICOLOR_FORCE and FORCE_COLOR, then
     /// the terminal.
     private static func color(_ choice: ColorChoice, isTerminal: Bool) -> Bool {

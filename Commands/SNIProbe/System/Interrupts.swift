@@ -1,3 +1,4 @@
+internal import CommandKit
 internal import Synchronization
 
 #if canImport(Darwin)
@@ -18,7 +19,7 @@ enum Interrupts {
         var wanted = sigset_t()
         sigemptyset(&wanted)
         for number in [SIGINT, SIGTERM, SIGHUP] {
-            if number == SIGHUP, isIgnored(number) { continue }
+            if number == SIGHUP, isIgnoredSignal(number) { continue }
             systemSignal(number, handler: noteInterrupt)
             sigaddset(&wanted, number)
         }
@@ -49,14 +50,6 @@ nonisolated private func noteInterrupt(_ number: Int32) {
     var byte: UInt8 = 0
     _ = write(alarmDescriptor, &byte, 1)
     errno = before
-}
-
-/// Whether the process was started with the signal ignored.
-nonisolated private func isIgnored(_ number: Int32) -> Bool {
-    let before = signal(number, SIG_IGN)
-    if unsafeBitCast(before, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) { return true }
-    signal(number, before)
-    return false
 }
 
 /// Calls C's `signal`, which `Interrupts.signal` hides inside that type.

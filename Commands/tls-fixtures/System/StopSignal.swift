@@ -1,3 +1,5 @@
+internal import CommandKit
+
 #if canImport(Darwin)
 internal import Darwin
 #elseif canImport(Musl)
@@ -24,7 +26,7 @@ struct StopSignal {
         // A program that starts this one from a thread pool may pass on a mask that blocks these signals.
         var wanted = sigset_t()
         sigemptyset(&wanted)
-        for number in numbers where !(keepsIgnored && Self.isIgnored(number)) {
+        for number in numbers where !(keepsIgnored && isIgnoredSignal(number)) {
             signal(number, noteSignal)
             sigaddset(&wanted, number)
         }
@@ -60,13 +62,6 @@ struct StopSignal {
         var byte: UInt8 = 0
         while read(reading, &byte, 1) != 1 {}
         return Int32(byte)
-    }
-
-    private static func isIgnored(_ number: Int32) -> Bool {
-        let before = signal(number, SIG_IGN)
-        if unsafeBitCast(before, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) { return true }
-        signal(number, before)
-        return false
     }
 
     /// Blocks until there is input, or until the process is told to stop. Returns whether there is input.

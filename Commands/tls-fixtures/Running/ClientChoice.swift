@@ -41,7 +41,7 @@ enum ClientChoice {
         let errors = String(decoding: outcome.errors, as: UTF8.self)
         if !errors.isEmpty { Terminal.complain(Terminal.harmless(errors.trimmed)) }
         guard outcome.ending == .exited(0),
-            let line = String(decoding: outcome.output, as: UTF8.self).split(separator: "\n").last
+            let line = String(decoding: outcome.output, as: UTF8.self).split(whereSeparator: \.isNewline).last
         else { throw Fault(description: "the client \(name) cannot be prepared") }
         return String(line)
     }
@@ -51,7 +51,7 @@ extension String {
     /// The text without line ends at its end.
     fileprivate var trimmed: String {
         var text = self[...]
-        while text.last == "\n" { text.removeLast() }
+        while text.last?.isNewline == true { text.removeLast() }
         return String(text)
     }
 }

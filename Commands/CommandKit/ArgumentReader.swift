@@ -11,6 +11,9 @@ package struct ArgumentReader {
 
     package init(_ words: ArraySlice<String>) { rest = words }
 
+    /// The number of words that are left.
+    package var count: Int { rest.count }
+
     /// Returns the next word; `nil` at the end.
     package mutating func next() -> String? { rest.popFirst() }
 

@@ -57,6 +57,21 @@ package struct ChildProcess: Sendable {
         streams: Streams,
         leadsGroup: Bool = false
     ) throws(NotStarted) {
+        try self.init(
+            words: ([command] + arguments).map { Array($0.utf8) },
+            environment: environment.map { Array($0.utf8) },
+            streams: streams,
+            leadsGroup: leadsGroup
+        )
+    }
+
+    /// The same for words and variables of any bytes, which need not be text.
+    package init(
+        words: [[UInt8]],
+        environment: [[UInt8]],
+        streams: Streams,
+        leadsGroup: Bool = false
+    ) throws(NotStarted) {
         #if canImport(Darwin)
         var actions: posix_spawn_file_actions_t?
         var attributes: posix_spawnattr_t?
@@ -97,13 +112,20 @@ package struct ChildProcess: Sendable {
             flags |= POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF
         }
         posix_spawnattr_setflags(&attributes, Int16(flags))
-        let words = ([command] + arguments).map { strdup($0) } + [nil]
-        let variables = environment.map { strdup($0) } + [nil]
-        defer { for text in words + variables { free(text) } }
+        let texts = words.map(Self.copied) + [nil]
+        let variables = environment.map(Self.copied) + [nil]
+        defer { for text in texts + variables { free(text) } }
         var id = pid_t()
-        let code = posix_spawnp(&id, command, &actions, &attributes, words, variables)
-        guard code == 0 else { throw NotStarted(command: command, code: code) }
+        guard let command = texts[0] else { throw NotStarted(command: "", code: ENOENT) }
+        let code = posix_spawnp(&id, command, &actions, &attributes, texts, variables)
+        guard code == 0 else { throw NotStarted(command: String(cString: command), code: code) }
         self.id = id
+    }
+
+    private static func copied(_ text: [UInt8]) -> UnsafeMutablePointer<CChar>? {
+        (text + [0]).withUnsafeBytes {
+            $0.assumingMemoryBound(to: CChar.self).baseAddress.flatMap { strdup($0) }
+        }
     }
 
     /// Returns how the process ended. Blocks until it has.
@@ -117,7 +139,12 @@ package struct ChildProcess: Sendable {
     private func ending(options: Int32) -> Ending? {
         var status: Int32 = 0
         let result = waitpid(id, &status, options)
-        guard result == id || result < 0 && errno != EINTR else { return nil }
+        if result < 0, errno != EINTR {
+            // There is no status: SIGCHLD is ignored, or another has waited. That is no success; the number
+            // is that of a shell's `wait`.
+            return .exited(127)
+        }
+        guard result == id else { return nil }
         let signal = status & 0x7F
         return signal == 0 ? .exited(status >> 8 & 0xFF) : .killed(signal: signal)
     }

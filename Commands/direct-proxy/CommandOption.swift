@@ -7,6 +7,7 @@ enum CommandOption: String, CaseIterable {
     case refuseOthers = "--refuse-others"
     case allowPrivate = "--allow-private"
     case upstream = "--proxy"
+    case limit = "--limit"
     case listen = "--listen"
     case listenBeyond = "--listen-beyond-loopback"
     case open = "--open"
@@ -24,6 +25,7 @@ enum CommandOption: String, CaseIterable {
         case .map, .report: "FILE"
         case .doh: "URL@ADDR"
         case .upstream: "URL"
+        case .limit: "NAME=NUMBER"
         case .listen: "[ADDR:]PORT"
         case .refuseOthers, .allowPrivate, .listenBeyond, .open, .json, .quiet, .help, .version: nil
         }
@@ -34,7 +36,7 @@ enum CommandOption: String, CaseIterable {
         switch self {
         case .resolve:
             ["dials ADDR for this host and port, as curl has it;", "HOST may be *.example.com or *, PORT *"]
-        case .connectTo: ["dials ADDR:PORT for HOST:PORT, as curl has it"]
+        case .connectTo: ["the same with a port; an empty HOST or PORT is any"]
         case .map: ["takes such entries from FILE, one a line, or lines", "as in /etc/hosts"]
         case .doh:
             [
@@ -45,6 +47,11 @@ enum CommandOption: String, CaseIterable {
         case .allowPrivate:
             ["dials private and loopback addresses that a", "resolver names, or the program itself"]
         case .upstream: ["asks this proxy for the chosen addresses"]
+        case .limit:
+            [
+                "tunnels, waiting, headBytes, or a time in seconds:",
+                "head, dial, idle, drain",
+            ]
         case .listen: ["listens there; without it at a free port of 127.0.0.1"]
         case .listenBeyond: ["lets --listen take an address that others reach"]
         case .open:
@@ -86,8 +93,9 @@ enum CommandOption: String, CaseIterable {
         }
         return text + """
 
-            exit status: the program's; 64 the command line, 66 a file, 69 it cannot
-            listen, 126 or 127 the program does not start
+            exit status: the program's; 64 the command line or a line of a map, 66 a file
+            that cannot be read or written, 69 it cannot listen, 126 or 127 the program
+            does not start
 
             """
     }

@@ -1,15 +1,14 @@
-internal import CommandKit
 internal import DirectProxy
 internal import DirectResolvers
 
 /// The value of `--doh`: the URL of a DNS server, and its address, as its own name cannot be asked of it.
 enum DohOption {
-    static func resolver(_ value: String) throws(ArgumentReader.Fault) -> any Resolver {
+    static func resolver(_ value: String) throws(Mistake) -> any Resolver {
         guard let at = value.lastIndex(of: "@"), let url = try? HTTPURL(String(value[..<at])),
             url.scheme == .https
         else {
-            throw .init(
-                what:
+            throw Mistake(
+                line:
                     "--doh \(value): it takes a URL and an address, https://dns.example/dns-query@192.0.2.53"
             )
         }
@@ -25,7 +24,7 @@ enum DohOption {
             }
             servers = all
         } catch {
-            throw .init(what: "--doh \(value): \(error)")
+            throw Mistake(line: "--doh \(value): \(error)")
         }
         let path = url.path == "/" ? "/dns-query" : url.path
         return CachingResolver(DNSOverHTTPS(.https(servers, name: url.host.name?.text), path: path))

@@ -14,13 +14,14 @@ internal import Glibc
 @main
 struct Main {
     static func main() {
-        // Before there is another thread: they inherit it, and `Run` waits for these.
-        Signals.block()
-        do throws(Options.Mistake) {
-            let options = try Options(Array(CommandLine.arguments.dropFirst()))
+        StandardDescriptors.hold()
+        // Before there is another thread: they inherit what is blocked, and `Run` waits for these.
+        let signals = Signals()
+        do throws(Mistake) {
+            let options = try Options(ChildEnvironment.words)
             if options.wantsHelp { exit(say(CommandOption.helpText, to: 1)) }
             if options.wantsVersion { exit(say("direct-proxy \(PackageVersion.text)\n", to: 1)) }
-            exit(try Run(options).run())
+            exit(try Run(options, signals).run())
         } catch {
             _ = say("direct-proxy: \(error.line)\n", to: 2)
             exit(error.status)

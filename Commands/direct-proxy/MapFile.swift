@@ -1,39 +1,48 @@
-internal import CommandKit
 internal import DirectProxy
 
 /// Entries of maps, as curl's options and the files of `--map` have them.
 enum MapFile {
-    /// Returns an option's value as an entry of `--resolve`.
-    static func entry(_ option: CommandOption, value: String) throws(ArgumentReader.Fault) -> String {
-        guard option == .connectTo else { return value }
-        // HOST:PORT and ADDR:PORT: an endpoint with a port of its own.
-        let (hostEnd, text) = (end(ofHost: value[...]), value[...])
-        guard let hostEnd, let portEnd = text[text.index(after: hostEnd)...].firstIndex(of: ":") else {
-            throw .init(what: "--connect-to \(value): it takes HOST:PORT:ADDR:PORT")
+    /// Returns the value of `--connect-to`, `HOST:PORT:ADDR:PORT`, as an entry of `--resolve`. An empty host
+    /// or port is any, and without the last port it stays the one that is asked for.
+    static func entry(connectTo value: String) throws(Mistake) -> String {
+        guard let hostEnd = end(ofHost: value[...]),
+            let portEnd = value[value.index(after: hostEnd)...].firstIndex(of: ":")
+        else {
+            throw Mistake(line: "--connect-to \(value): it takes HOST:PORT:ADDR:PORT")
         }
-        let target = String(text[text.index(after: portEnd)...])
-        guard let endpoint = try? Endpoint(target), endpoint.port != nil else {
-            throw .init(
-                what:
-                    "--connect-to \(value): \(target) is no address with a port; names are not resolved here"
+        let port = value[value.index(after: hostEnd)..<portEnd]
+        let target = value[value.index(after: portEnd)...]
+        guard let targetEnd = end(ofHost: target),
+            let endpoint = try? Endpoint(String(target.hasSuffix(":") ? target.dropLast() : target)),
+            endpoint.port != nil || target[targetEnd...] == ":"
+        else {
+            throw Mistake(
+                line:
+                    "--connect-to \(value): \"\(target)\" is no ADDR:PORT; names are not resolved here"
             )
         }
-        return value
+        let host = value[..<hostEnd]
+        return "\(host.isEmpty ? "*" : host):\(port.isEmpty ? "*" : port):\(endpoint)"
     }
 
     /// Returns the entries of a file, a line each: those of `--resolve`, or an address and its names.
-    static func entries(_ text: String, of path: String) throws(ArgumentReader.Fault) -> [String] {
+    ///
+    /// It is read byte by byte: to Swift the end of a line of Windows is one character, which no other is.
+    static func entries(_ file: [UInt8], of path: String) throws(Mistake) -> [String] {
         var entries: [String] = []
-        for (number, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
-            let words = line.prefix { $0 != "#" }.split { $0 == " " || $0 == "\t" || $0 == "\r" }
+        // Some editors write a byte order mark.
+        let file = file.starts(with: [0xEF, 0xBB, 0xBF]) ? file.dropFirst(3) : file[...]
+        for (number, line) in file.split(separator: 0x0A, omittingEmptySubsequences: false).enumerated() {
+            let words = line.prefix { $0 != UInt8(ascii: "#") }.split { $0 <= 0x20 }
+                .map { String(decoding: $0, as: UTF8.self) }
             guard let first = words.first else { continue }
-            let lines = words.count == 1 ? [String(first)] : words.dropFirst().map { "\($0):*:\(first)" }
+            let lines = words.count == 1 ? [first] : words.dropFirst().map { "\($0):*:\(first)" }
             do throws(StaticMapError) {
                 _ = try StaticMap(curl: lines)
             } catch {
                 var fault = error
                 if case .line(_, let inner) = error { fault = inner }
-                throw .init(what: "\(path), line \(number + 1): \(fault)")
+                throw Mistake(line: "\(path), line \(number + 1): \(fault)")
             }
             entries += lines
         }

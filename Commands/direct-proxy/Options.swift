@@ -1,6 +1,5 @@
 internal import CommandKit
 internal import DirectProxy
-internal import DirectResolvers
 
 /// What the command line asks for.
 struct Options {
@@ -9,8 +8,8 @@ struct Options {
     var report: ReportPlace?
     var writesJSON = false
     var isQuiet = false
-    /// The program to run, with its arguments.
-    var program: [String] = []
+    /// The program to run, with its arguments, which need not be text.
+    var program: [[UInt8]] = []
     var wantsHelp = false
     var wantsVersion = false
 
@@ -20,42 +19,38 @@ struct Options {
         case file(String)
     }
 
-    /// A mistake in the command line or in a file that it names, with the exit status for it.
-    struct Mistake: Error {
-        let line: String
-        var status: Int32 = 64
-    }
-
     /// Reads the words of a command line, without the command's name.
-    init(_ words: [String]) throws(Mistake) {
+    init(_ words: [[UInt8]]) throws(Mistake) {
         var entries: [String] = []
-        var reader = ArgumentReader(words[...])
-        do throws(ArgumentReader.Fault) {
-            while let word = reader.next() {
-                guard word != "--" else {
-                    while let word = reader.next() { program.append(word) }
-                    guard !program.isEmpty else { throw .init(what: "-- needs a program") }
-                    break
-                }
-                let parts = word.split(separator: "=", maxSplits: 1).map(String.init)
-                guard let option = CommandOption(rawValue: parts[0]), word.hasPrefix("-") else {
-                    throw .init(
-                        what: word.hasPrefix("-")
-                            ? "there is no option \(parts[0])"
-                            : "\"\(word)\" is no option; a program comes after --"
-                    )
-                }
-                var value = ""
-                if parts.count == 2 {
-                    guard option.value != nil else { throw .init(what: "\(option.rawValue) takes no value") }
-                    value = parts[1]
-                } else if option.value != nil {
-                    value = try reader.value(of: word)
-                }
-                try take(option, value: value, into: &entries)
+        // A program that has ended reads nothing any more.
+        if words.contains(Array("--".utf8)) { configuration.limits.drain = .seconds(1) }
+        var reader = ArgumentReader(words.map { String(decoding: $0, as: UTF8.self) }[...])
+        while let word = reader.next() {
+            guard word != "--" else {
+                program = Array(words.suffix(reader.count))
+                guard !program.isEmpty else { throw Mistake(line: "-- needs a program") }
+                break
             }
-        } catch {
-            throw Mistake(line: error.what)
+            let parts = word.split(separator: "=", maxSplits: 1).map(String.init)
+            guard let option = CommandOption(rawValue: parts.first ?? ""), word.hasPrefix("-") else {
+                throw Mistake(
+                    line: word.hasPrefix("-")
+                        ? "there is no option \(parts[0])"
+                        : "\"\(word)\" is no option; a program comes after --"
+                )
+            }
+            var value = ""
+            if parts.count == 2 {
+                guard option.value != nil else { throw Mistake(line: "\(option.rawValue) takes no value") }
+                value = parts[1]
+            } else if option.value != nil {
+                do throws(ArgumentReader.Fault) {
+                    value = try reader.value(of: word)
+                } catch {
+                    throw Mistake(line: error.what)
+                }
+            }
+            try take(option, value: value, into: &entries)
         }
         try setMap(entries)
     }
@@ -64,9 +59,10 @@ struct Options {
         _ option: CommandOption,
         value: String,
         into entries: inout [String]
-    ) throws(ArgumentReader.Fault) {
+    ) throws(Mistake) {
         switch option {
-        case .resolve, .connectTo: entries.append(try MapFile.entry(option, value: value))
+        case .resolve: entries.append(value)
+        case .connectTo: entries.append(try MapFile.entry(connectTo: value))
         case .map: try addLines(of: value, to: &entries)
         case .listen: try setListen(value)
         case .listenBeyond: configuration.listensBeyondLoopback = true
@@ -74,7 +70,8 @@ struct Options {
         case .refuseOthers: configuration.others = .refused
         case .allowPrivate: configuration.vetting = nil
         case .upstream: try setUpstream(value)
-        case .doh: try setResolver(value)
+        case .doh: configuration.resolver = try DohOption.resolver(value)
+        case .limit: try LimitOption.set(value, in: &configuration.limits)
         case .report: report = value == "-" ? .standardError : .file(value)
         case .json: writesJSON = true
         case .quiet: isQuiet = true
@@ -83,14 +80,14 @@ struct Options {
         }
     }
 
-    private func addLines(of path: String, to entries: inout [String]) throws(ArgumentReader.Fault) {
+    private func addLines(of path: String, to entries: inout [String]) throws(Mistake) {
         let bytes: [UInt8]
         do throws(Files.Unreadable) {
             bytes = try Files.contents(of: path)
         } catch {
-            throw .init(what: "--map \(error)")
+            throw Mistake(line: "--map \(error)", status: 66)
         }
-        entries += try MapFile.entries(String(decoding: bytes, as: UTF8.self), of: path)
+        entries += try MapFile.entries(bytes, of: path)
     }
 
     private mutating func setMap(_ entries: [String]) throws(Mistake) {
@@ -102,28 +99,24 @@ struct Options {
         }
     }
 
-    private mutating func setListen(_ value: String) throws(ArgumentReader.Fault) {
+    private mutating func setListen(_ value: String) throws(Mistake) {
         // A port of 0 is the system's choice, as everywhere, and for an endpoint of this package none.
         let text = UInt16(value).map { "127.0.0.1:\($0)" } ?? value
         let place = text.hasSuffix(":0") ? String(text.dropLast(2)) : text
         do throws(AddressError) {
             configuration.listen = [try Endpoint(place)]
         } catch {
-            throw ArgumentReader.Fault(
-                what: "--listen \(value): \(error); take an address with a port, or a port"
+            throw Mistake(
+                line: "--listen \(value): \(error); take an address with a port, or a port"
             )
         }
     }
 
-    private mutating func setUpstream(_ value: String) throws(ArgumentReader.Fault) {
+    private mutating func setUpstream(_ value: String) throws(Mistake) {
         do throws(ProxyError) {
             configuration.upstream = try Proxy(value)
         } catch {
-            throw ArgumentReader.Fault(what: "--proxy: \(error)")
+            throw Mistake(line: "--proxy: \(error)")
         }
-    }
-
-    private mutating func setResolver(_ value: String) throws(ArgumentReader.Fault) {
-        configuration.resolver = try DohOption.resolver(value)
     }
 }

@@ -3,11 +3,13 @@ internal import DirectProxy
 /// What a tunnel's report looks like as one line.
 struct ReportLine {
     let report: TunnelReport
+    /// How many such there were so far, if only some of them are told.
+    var count = 1
 
     /// The line for people: what was dialled, and what came of it.
     var text: String {
         if case .refused(let status, let line) = report.ending {
-            return "\(report.road.rawValue) refused \(status): \(line)"
+            return "\(report.road.rawValue) refused \(status): \(line)" + Self.times(count)
         }
         var text = "\(report.road.rawValue) \(report.target ?? "-")"
         if let endpoint = report.endpoint { text += " at \(endpoint)" }
@@ -39,9 +41,13 @@ struct ReportLine {
         if case .refused(let status, let line) = report.ending {
             add("status", as: String(status))
             add("reason", as: Self.quoted(line))
+            if count > 1 { add("count", as: String(count)) }
         }
         return text + "}"
     }
+
+    /// How often it has happened, where that is not once.
+    static func times(_ count: Int) -> String { count > 1 ? " (\(count) times so far)" : "" }
 
     private static func value(_ text: String?) -> String { text.map(quoted) ?? "null" }
 

@@ -21,10 +21,20 @@ struct ProxyCommandTests {
                 ["--resolve", "a:443"], 64,
                 "direct-proxy: \"a:443\": the entry is not host:port:address[,address]\n"
             ),
+            (
+                ["--connect-to", "a.test:1:b.test:2"], 64,
+                "direct-proxy: --connect-to a.test:1:b.test:2: \"b.test:2\" is no ADDR:PORT; names are not resolved here\n"
+            ),
+            (["--limit", "tunnels=0"], 64, "direct-proxy: --limit tunnels=0: it takes a number from 1\n"),
+            (["--limit", "idle=-1"], 64, "direct-proxy: --limit idle=-1: it takes seconds\n"),
+            (
+                ["--limit", "idel=1"], 64,
+                "direct-proxy: --limit idel=1: it takes NAME=NUMBER, and the names are tunnels, waiting, headBytes, head, dial, idle, drain\n"
+            ),
             (["--"], 64, "direct-proxy: -- needs a program\n"),
             (["--open=yes"], 64, "direct-proxy: --open takes no value\n"),
             (
-                ["--map", "/no/such/file"], 64,
+                ["--map", "/no/such/file"], 66,
                 "direct-proxy: --map /no/such/file: No such file or directory\n"
             ),
             (
@@ -34,7 +44,7 @@ struct ProxyCommandTests {
         ] as [([String], Int32, String)]
     )
     func endings(_ words: [String], _ status: Int32, _ errors: String) async throws {
-        let result = try await Self.run(words)
+        let result = try await ProxyCommand.run(words)
         #expect(result.status == status)
         #expect(result.errors == errors)
         #expect(result.output == "")
@@ -46,7 +56,7 @@ struct ProxyCommandTests {
         try "# map\na.test:443:192.0.2.1\n\n192.0.2.2 b.test c.test\na:443:nonsense\n"
             .write(toFile: path, atomically: true, encoding: .utf8)
         defer { try? FileManager.default.removeItem(atPath: path) }
-        let result = try await Self.run(["--map", path])
+        let result = try await ProxyCommand.run(["--map", path])
         #expect(result.status == 64)
         #expect(result.errors.hasPrefix("direct-proxy: \(path), line 5: "))
         #expect(result.errors.filter { $0 == "\n" }.count == 1)
@@ -54,7 +64,7 @@ struct ProxyCommandTests {
 
     @Test("Its program finds the proxy in its environment, with credentials, and no exceptions from it")
     func environment() async throws {
-        let result = try await Self.run(
+        let result = try await ProxyCommand.run(
             [
                 "--quiet", "--", "sh", "-c",
                 "echo $https_proxy $HTTP_PROXY $all_proxy \"[$no_proxy$NO_PROXY]\"",
@@ -74,7 +84,7 @@ struct ProxyCommandTests {
     func curl() async throws {
         guard FileManager.default.isExecutableFile(atPath: "/usr/bin/curl") else { return }
         let target = try Listener.atOwnAddress()
-        async let result = Self.run([
+        async let result = ProxyCommand.run([
             "--resolve", "www.nowhere.test:80:\(target.address):\(target.port)", "--", "curl", "-s",
             "http://www.nowhere.test/path",
         ])
@@ -91,42 +101,5 @@ struct ProxyCommandTests {
                 "http www.nowhere.test:80 at \(target.address):\(target.port) (staticMap): "
             )
         )
-    }
-
-    private struct Result {
-        let status: Int32
-        let output, errors: String
-    }
-
-    private static func run(_ words: [String], environment: [String: String] = [:]) async throws -> Result {
-        var folder = Bundle.main.bundleURL
-        #if os(Linux)
-        folder = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
-        #else
-        folder.deleteLastPathComponent()
-        #endif
-        let program = folder.appendingPathComponent("direct-proxy").path
-        return try await onOwnThread {
-            let output = try #require(ChildPipe())
-            let errors = try #require(ChildPipe())
-            let process = try TestProcess(
-                program,
-                words,
-                environment: environment.merging(["PATH": "/usr/bin:/bin"]) { own, _ in own },
-                output: output.writing,
-                errors: errors.writing
-            )
-            output.closeWriting()
-            errors.closeWriting()
-            let first = FileHandle(fileDescriptor: output.reading, closeOnDealloc: true).readDataToEndOfFile()
-            let second = FileHandle(fileDescriptor: errors.reading, closeOnDealloc: true)
-                .readDataToEndOfFile()
-            let status = process.waitForEnd()
-            return Result(
-                status: status,
-                output: String(decoding: first, as: UTF8.self),
-                errors: String(decoding: second, as: UTF8.self)
-            )
-        }
     }
 }

@@ -43,15 +43,16 @@ package struct TestProcess: Sendable {
     }()
 
     /// Sends SIGTERM.
-    package func terminate() { signal(SIGTERM) }
+    package func terminate() { send(SIGTERM) }
 
     /// Sends SIGKILL.
-    package func kill() { signal(SIGKILL) }
+    package func kill() { send(SIGKILL) }
 
     /// Sends SIGINT, as a terminal does for Ctrl-C.
-    package func interrupt() { signal(SIGINT) }
+    package func interrupt() { send(SIGINT) }
 
-    private func signal(_ number: Int32) {
+    /// Sends a signal.
+    package func send(_ number: Int32) {
         #if canImport(Darwin)
         Darwin.kill(child.id, number)
         #else

@@ -1,0 +1,202 @@
+import CommandKit
+import DirectCore
+import DirectTestCommands
+import DirectTestPeers
+import Foundation
+import Testing
+
+@Suite("Runs of direct-proxy", .idleLimit)
+struct CommandRunTests {
+    @Test(
+        "What its parent has set is no harm to it, and its program finds it",
+        arguments: [
+            ("trap '' CHLD", "exit 7", 7, ""),
+            ("ulimit -Sn 512", "ulimit -Sn", 0, "512\n"),
+            (
+                "set -- \"$@\" \"$(printf 'c\\377d')\"; A=$(printf 'a\\377b'); export A",
+                "printf %s \"$A$1\" | od -An -tx1", 0, " 61 ff 62 63 ff 64\n"
+            ),
+        ] as [(String, String, Int32, String)]
+    )
+    func inheritance(_ prelude: String, _ program: String, _ status: Int32, _ output: String) async throws {
+        let result = try await ProxyCommand.run(
+            ["--quiet", "--", "sh", "-c", program, "name"],
+            after: prelude
+        )
+        #expect(result.status == status)
+        #expect(result.output == output)
+    }
+
+    #if os(Linux)
+    @Test("A standard descriptor that its parent has closed becomes none of the proxy's own")
+    func closedDescriptor() async throws {
+        let result = try await ProxyCommand.run(
+            ["--quiet", "--", "sh", "-c", "readlink /proc/$$/fd/0"],
+            after: "exec 0<&-"
+        )
+        #expect(result.output == "/dev/null\n")
+    }
+    #endif
+
+    @Test("A hang-up that it was started to ignore does not end it")
+    func hangUp() async throws {
+        try await onOwnThread {
+            let command = try ProxyCommand([], after: "trap '' HUP")
+            let endpoint = try command.endpoint()
+            command.process.send(SIGHUP)
+            // It would have ended before all of these are answered.
+            for _ in 0..<50 {
+                #expect(try ProxyCommand.answer("x\r\n\r\n", at: endpoint).hasPrefix("HTTP/1.1 400"))
+            }
+            command.process.terminate()
+            #expect(command.process.waitForEnd() == 0)
+        }
+    }
+
+    @Test("A signal for it alone goes to its program", arguments: ["INT", "TERM", "QUIT", "USR1", "USR2"])
+    func signals(_ name: String) async throws {
+        let program = """
+            sleep 600 >/dev/null 2>&1 &
+            trap "kill $!; exit 9" \(name)
+            kill -\(name) $PPID
+            wait
+            """
+        #expect(try await ProxyCommand.run(["--quiet", "--", "sh", "-c", program]).status == 9)
+    }
+
+    @Test("A second signal ends the wait for tunnels")
+    func secondSignal() async throws {
+        try await onOwnThread {
+            let target = try Listener.atOwnAddress()
+            let command = try ProxyCommand([
+                "--open", "--limit", "drain=3600", "--connect-to", "::\(target.address):\(target.port)",
+            ])
+            let endpoint = try command.endpoint()
+            let program = try Peer.connected(to: endpoint)
+            try program.send("CONNECT www.nowhere.test:443 HTTP/1.1\r\n\r\n")
+            let far = try target.accept()
+            #expect(try program.text(12) == "HTTP/1.1 200")
+            command.process.terminate()
+            // Once it listens no more, it waits.
+            while (try? Peer.connected(to: endpoint)) != nil {}
+            command.process.terminate()
+            #expect(command.process.waitForEnd() == 0)
+            withExtendedLifetime(far) {}
+        }
+    }
+
+    @Test("Reports that nobody reads stop nothing, and how many are missing is told once they are read")
+    func unreadReports() async throws {
+        try await onOwnThread {
+            let command = try ProxyCommand(["--open", "--refuse-others", "--report", "-", "--json"])
+            let endpoint = try command.endpoint()
+            let name = Array(repeating: String(repeating: "a", count: 60), count: 4).joined(separator: ".")
+            // Far more than a pipe holds, and what is kept for it.
+            let count = 2000
+            for _ in 0..<count {
+                let answer = try ProxyCommand.answer("CONNECT \(name):443 HTTP/1.1\r\n\r\n", at: endpoint)
+                try #require(answer.hasPrefix("HTTP/1.1 403"))
+            }
+            var text = ""
+            while !text.contains("left_out") {
+                text += String(decoding: command.errors.availableData, as: UTF8.self)
+            }
+            command.process.terminate()
+            text += String(decoding: command.errors.readDataToEndOfFile(), as: UTF8.self)
+            #expect(command.process.waitForEnd() == 0)
+            var told = 0
+            for line in text.split(separator: "\n") {
+                let left = line.hasPrefix("{\"left_out\":") ? Int(line.dropFirst(12).dropLast()) : 1
+                told += try #require(left)
+            }
+            #expect(told == count)
+        }
+    }
+
+    @Test("Programs without credentials are counted, not told one by one")
+    func strangers() async throws {
+        try await onOwnThread {
+            let command = try ProxyCommand(["--report", "-"])
+            let endpoint = try command.endpoint()
+            for _ in 0..<9 {
+                let answer = try ProxyCommand.answer("CONNECT a.test:443 HTTP/1.1\r\n\r\n", at: endpoint)
+                #expect(answer.hasPrefix("HTTP/1.1 407"))
+            }
+            command.process.terminate()
+            let text = String(decoding: command.errors.readDataToEndOfFile(), as: UTF8.self)
+            let lines = text.split(separator: "\n")
+            #expect(lines.count == 4)
+            #expect(lines.first?.hasPrefix("connect refused 407: ") == true)
+            #expect(lines.last?.hasSuffix(" (8 times so far)") == true)
+            #expect(command.process.waitForEnd() == 0)
+        }
+    }
+
+    @Test("It serves on when the reader of its reports has gone")
+    func noReader() async throws {
+        try await onOwnThread {
+            let command = try ProxyCommand(["--open", "--report", "-"])
+            let endpoint = try command.endpoint()
+            try command.errors.close()
+            for _ in 0..<3 {
+                #expect(try ProxyCommand.answer("x\r\n\r\n", at: endpoint).hasPrefix("HTTP/1.1 400"))
+            }
+            command.process.terminate()
+            #expect(command.process.waitForEnd() == 0)
+        }
+    }
+
+    @Test(
+        "Each line of a map counts, whatever ends it, and a mark of the byte order before it does not",
+        arguments: ["\n", "\r\n"]
+    )
+    func mapLines(_ end: String) async throws {
+        try await onOwnThread {
+            let target = try Listener.atOwnAddress()
+            let place = "\(target.address):\(target.port)"
+            let path = FileManager.default.temporaryDirectory.appendingPathComponent("map-\(UUID()).txt").path
+            let lines = ["\u{FEFF}a.test:1:\(place) # first", "# more", "\tb.test:*:\(place)", ""]
+            try lines.joined(separator: end).write(toFile: path, atomically: true, encoding: .utf8)
+            defer { try? FileManager.default.removeItem(atPath: path) }
+            let command = try ProxyCommand(["--open", "--refuse-others", "--map", path])
+            let endpoint = try command.endpoint()
+            #expect(try ProxyCommand.connects(to: "a.test:1", at: endpoint))
+            #expect(try ProxyCommand.connects(to: "b.test:2", at: endpoint))
+            #expect(try !ProxyCommand.connects(to: "a.test:2", at: endpoint))
+            command.process.terminate()
+            #expect(command.process.waitForEnd() == 0)
+        }
+    }
+
+    @Test("An empty host or port of --connect-to is any, and a limit is the library's")
+    func anyHost() async throws {
+        try await onOwnThread {
+            let target = try Listener.atOwnAddress()
+            let place = "\(target.address):\(target.port)"
+            let command = try ProxyCommand([
+                "--open", "--refuse-others", "--limit", "tunnels=2", "--connect-to", "a.test::\(place)",
+                "--connect-to", ":5:\(place)",
+            ])
+            let endpoint = try command.endpoint()
+            #expect(try !ProxyCommand.connects(to: "b.test:6", at: endpoint))
+            let programs = try (0..<3).map { _ in try Peer.connected(to: endpoint) }
+            var answers: [String] = []
+            for (program, host) in zip(programs, ["a.test:6", "b.test:5", "a.test:5"]) {
+                try program.send("CONNECT \(host) HTTP/1.1\r\n\r\n")
+                answers.append(try program.text(12))
+            }
+            #expect(answers == ["HTTP/1.1 200", "HTTP/1.1 200", "HTTP/1.1 503"])
+            command.process.kill()
+            _ = command.process.waitForEnd()
+        }
+    }
+
+    @Test("A process whose status is not to be had has not succeeded")
+    func lostStatus() async throws {
+        try await onOwnThread {
+            let child = try ChildProcess("true", [], environment: [], streams: .init())
+            #expect(child.waitForEnd() == .exited(0))
+            #expect(child.endingIfOver() == .exited(127))
+        }
+    }
+}

@@ -72,6 +72,32 @@ struct ListeningSocketTests {
         #expect(throws: SystemError("recv", code: ECONNRESET)) { try one.receive() }
     }
 
+    @Test("Connections leave the last descriptors free, and come in again when there are others", .ownProcess)
+    func reserve() async {
+        await #expect(processExitsWith: .success) {
+            allowDescriptors(64)
+            let listener = try ListeningSocket(at: "127.0.0.1", on: .shared)
+            let endpoint = try #require(listener.localEndpoint)
+            var (peers, sockets) = ([Peer](), [Socket]())
+            do throws(SystemError) {
+                while true {
+                    // The kernel makes the connection before it is accepted.
+                    guard let peer = try? Peer.connected(to: endpoint) else { exit(1) }
+                    peers.append(peer)
+                    if let socket = try listener.accept() { sockets.append(socket) }
+                }
+            } catch {
+                try #require(error == SystemError("accept", code: EMFILE))
+            }
+            // Of the last eight, one has the connection that came first there, and one the last peer.
+            let next = dup(0)
+            try #require((56..<60).contains(next))
+            _ = close(next)
+            for socket in sockets.suffix(4) { socket.close() }
+            try #require(try listener.accept() != nil)
+        }
+    }
+
     private func accepted(_ listener: ListeningSocket) async throws -> Socket {
         while true {
             if let socket = try listener.accept() { return socket }

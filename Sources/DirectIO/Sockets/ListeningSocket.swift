@@ -9,6 +9,9 @@ internal import Glibc
 
 /// A TCP socket that connections are accepted from. Its `input` is signalled when there may be one.
 package final class ListeningSocket: SystemSocket, @unchecked Sendable {
+    /// Whether the last connection took one of the descriptors that are to stay free.
+    private var isShort = false
+
     /// Listens at an address of this machine. Without a port the system chooses one: see ``localEndpoint``.
     ///
     /// - Throws: The failure of the system call, such as `bind` with `EADDRINUSE`.
@@ -39,8 +42,16 @@ package final class ListeningSocket: SystemSocket, @unchecked Sendable {
 
     /// Returns a connection that has been made; `nil` if there is none: wait for input.
     ///
-    /// - Throws: If the system has no descriptor or no memory for it. The connection stays in the queue.
+    /// - Throws: If the system has no memory for it, or no descriptor but those that are to stay free. The
+    ///   connection stays in the queue.
     package func accept() throws(SystemError) -> Socket? {
+        if isShort {
+            // The next one would have the number that is free now.
+            let next = dup(descriptor)
+            isShort = next < 0 || Descriptors.isInReserve(next)
+            if next >= 0 { _ = closeDescriptor(next) }
+            guard !isShort else { throw SystemError("accept", code: EMFILE) }
+        }
         while true {
             input.clear()
             #if canImport(Darwin)
@@ -51,6 +62,7 @@ package final class ListeningSocket: SystemSocket, @unchecked Sendable {
             guard taken < 0 else {
                 // There may be another one, of which the loop does not report anything any more.
                 input.signal()
+                isShort = Descriptors.isInReserve(taken)
                 return try Socket(accepted: taken, on: loop)
             }
             if meansWouldBlock(code) { return nil }

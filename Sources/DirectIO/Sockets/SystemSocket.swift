@@ -141,6 +141,6 @@ extension IPAddress {
 }
 
 /// The C function, under a name that no method hides.
-private func closeDescriptor(_ descriptor: Int32) -> Int32 {
+func closeDescriptor(_ descriptor: Int32) -> Int32 {
     close(descriptor)
 }

@@ -22,7 +22,9 @@ struct FarDialler: Sendable {
         var settings = DialConfiguration()
         settings.loop = configuration.loop
         settings.mayAskSystem = configuration.resolver?.mayAskSystem ?? true
-        settings.vetting = own
+        // A map may name private addresses, and so may the settings for the upstream proxy; only itself is
+        // never dialled.
+        (settings.vetting, settings.proxyVetting) = (own, own)
         named = Dialler(settings)
         settings.vetting = configuration.vetting.map(own.and) ?? own
         vetted = Dialler(settings)

@@ -18,61 +18,70 @@ final class Forwarder: @unchecked Sendable {
     private var kept: (far: FarEnd, target: Target)?
     /// What has been read from the target and not used, and what waits for room on either side.
     private var received, toFar, toNear: ArraySlice<UInt8>
+    private var place: Room.Place?
+    /// The exchange in work: its request, whether that is read to its end, and the head of its answer.
+    private var request: ReceivedRequest
+    private var isRead = false
+    private var answer: ForwardedResponse?
+    /// Whether the response is read to its end.
+    private var hasEnded = false
+    private var moved: (up: UInt64, down: UInt64) = (0, 0)
 
     /// Why an exchange did not end as it should.
     private enum Fault: Error {
-        case program, target(String), late, stopped, early
+        case program, malformed(RequestFault), target(HTTP1Error), late, stopped
 
         var ending: TunnelReport.Ending {
             switch self {
-            case .program: .reset(byTarget: false)
-            case .target, .early: .reset(byTarget: true)
+            case .program, .malformed: .reset(byTarget: false)
+            case .target: .reset(byTarget: true)
             case .late: .idle
             case .stopped: .stopped
             }
         }
     }
 
-    init(_ guest: Guest, _ requests: consuming RequestReader) {
-        (self.guest, core) = (guest, guest.core)
+    init(
+        _ guest: Guest,
+        _ requests: consuming RequestReader,
+        _ first: ReceivedRequest,
+        in place: consuming Room.Place
+    ) {
+        (self.guest, core, request) = (guest, guest.core, first)
         self.requests = requests
+        self.place = consume place
         (received, toFar, toNear) = ([], [], [])
     }
 
-    /// Serves this request and those that follow. The connection is closed on return.
-    func run(_ first: ReceivedRequest) async {
-        var request = first
-        while await serve(request) {
-            guard let next = await nextRequest() else { break }
+    /// Serves the first request and those that follow. The connection is closed on return.
+    func run(number: UInt64) async {
+        while await serve() {
+            guard core.note(number, isResting: true) else { break }
+            let hasMore = await isThereMore()
+            _ = core.note(number, isResting: false)
+            let end = guest.moment(after: core.limits.head)
+            guard hasMore, let next = await guest.request(&requests, until: end) else { break }
+            if next.method == .connect {
+                kept?.far.end.close()
+                guard let place = place.take(), let tunnel = await guest.connect(next, in: place) else {
+                    return
+                }
+                return await tunnel(number)
+            }
             request = next
         }
         kept?.far.end.close()
         guest.socket.close()
     }
 
-    private func nextRequest() async -> ReceivedRequest? {
-        do throws(Guest.Lost) {
-            if guest.ahead.isEmpty { try await guest.fill(until: guest.moment(after: Self.patience)) }
-        } catch {
-            return nil
-        }
-        let request: ReceivedRequest
-        do throws(RequestFault) {
-            requests.begin()
-            request = try await guest.head(&requests, until: guest.moment(after: core.limits.head))
-        } catch {
-            await guest.refuse(Refusal(error), of: nil, road: .http)
-            return nil
-        }
-        guard core.access.admits(request.headers) else {
-            await guest.refuse(.noCredentials, of: nil, road: .http)
-            return nil
-        }
-        return request
+    /// Waits for the next request.
+    private func isThereMore() async -> Bool {
+        guard guest.ahead.isEmpty else { return true }
+        return (try? await guest.fill(until: guest.moment(after: Self.patience))) != nil
     }
 
-    /// Returns whether another request may follow.
-    private func serve(_ request: ReceivedRequest) async -> Bool {
+    /// Serves a request. Returns whether another may follow.
+    private func serve() async -> Bool {
         let start = core.loop.now
         var target: Target?
         do throws(Refusal) {
@@ -82,12 +91,17 @@ final class Forwarder: @unchecked Sendable {
             var report = guest.report(.http, to: forwarded.target, over: far, since: start)
             let goesOn: Bool
             do throws(Fault) {
-                goesOn = try await exchange(request, as: forwarded, over: far)
-                report.ending = .complete
+                (report.ending, goesOn) = try await exchange(forwarded, over: far)
             } catch {
                 far.end.reset()
-                if case .target(let why) = error, !isKept {
-                    throw Refusal(kind: .unreachable, line: "\(forwarded.target): \(why)")
+                if answer == nil, toNear.isEmpty {
+                    // Nothing of an answer has gone to the program: it can be told.
+                    switch error {
+                    case .malformed(let fault): throw Refusal(fault)
+                    case .target(let fault) where !isKept:
+                        throw Refusal(kind: .unreachable, line: "\(forwarded.target): \(fault)")
+                    default: break
+                    }
                 }
                 report.ending = error.ending
                 // Without an answer the program knows that it may try again, and that an answer is not
@@ -100,71 +114,56 @@ final class Forwarder: @unchecked Sendable {
             core.configuration.onEvent?(.ended(report))
             return goesOn
         } catch {
-            await guest.refuse(error, of: target, road: .http)
+            await guest.refuse(error, of: target, to: request)
             return false
         }
     }
-
-    private var moved: (UInt64, UInt64) = (0, 0)
 
     /// Returns a connection to the target, and whether it has served another request.
     private func connection(to target: Target) async throws(Refusal) -> (FarEnd, isKept: Bool) {
         if let (far, last) = kept {
             kept = nil
-            var isAlive = false
             if last.url.origin == target.url.origin,
                 case .wantsRead = unsafe far.end.read(into: core.scratch)
             {
-                isAlive = true
+                return (far, true)
             }
-            if isAlive { return (far, true) }
             far.end.close()
         }
         return (try await guest.reach(target), false)
     }
 
-    /// Sends the request and passes the response on. Returns whether another request may follow.
+    /// Sends the request and passes the response on. Returns how it ended, and whether another request may
+    /// follow.
     private func exchange(
-        _ request: ReceivedRequest,
-        as forwarded: ForwardedRequest,
+        _ forwarded: ForwardedRequest,
         over far: FarEnd
-    ) async throws(Fault) -> Bool {
+    ) async throws(Fault) -> (TunnelReport.Ending, goesOn: Bool) {
         far.end.socket.partner = guest.socket
         defer { far.end.socket.partner = nil }
         (moved, received, toNear, toFar) = ((0, 0), [], [], forwarded.head[...])
         responses.begin(request.method, upgrade: forwarded.upgrades)
-        var isSent = !request.framing.hasContent
-        var answer: ForwardedResponse?
-        var hasEnded = false
-        var deadline = core.loop.now.advanced(byNanoseconds: core.limits.idle.clampedNanoseconds)
+        (isRead, answer, hasEnded) = (!request.framing.hasContent, nil, false)
+        var (deadline, wasLeft) = (Instant.never, Bool?.none)
         while true {
             var hasMoved = try flush(&toFar, to: far.end, isFar: true)
-            if !isSent, toFar.isEmpty { hasMoved = try readRequest(request, isSent: &isSent) || hasMoved }
-            if !hasEnded, toNear.isEmpty {
-                hasMoved =
-                    try readResponse(far, to: request, answer: &answer, hasEnded: &hasEnded) || hasMoved
-            }
-            hasMoved = try flush(&toNear, to: .socket(guest.socket), isFar: false) || hasMoved
+            if !isRead, toFar.isEmpty, try readRequest() { hasMoved = true }
+            // A program that ends its sending after its request has gone, as for most servers: nobody waits
+            // for the answer.
+            let isLeft = guest.socket.isHungUp
+            if isLeft, isRead { throw .program }
+            if !hasEnded, toNear.isEmpty, try readResponse(far) { hasMoved = true }
+            if try flush(&toNear, to: .socket(guest.socket), isFar: false) { hasMoved = true }
             if responses.framing == .tunnel, answer != nil, toNear.isEmpty, toFar.isEmpty {
-                await becomeTunnel(far)
-                return false
+                return (await becomeTunnel(far), false)
             }
-            if hasEnded, toNear.isEmpty {
-                // An answer to half a request: what is still to come of it is no request of its own.
-                let isWhole = isSent && toFar.isEmpty
-                if isWhole, case .reusable = responses.reuse, received.isEmpty {
-                    kept = (far, forwarded.target)
-                } else {
-                    far.end.close()
-                }
-                guard isWhole, answer?.persists == true else {
-                    await guest.close(after: [])
-                    return false
-                }
-                return true
+            if hasEnded, toNear.isEmpty { return (.complete, await finish(far, forwarded.target)) }
+            if hasMoved || isLeft != wasLeft {
+                wasLeft = isLeft
+                let limit = isLeft ? core.limits.halfClosed : core.limits.idle
+                deadline = guest.moment(after: limit)
             }
             if hasMoved {
-                deadline = core.loop.now.advanced(byNanoseconds: core.limits.idle.clampedNanoseconds)
                 await core.loop.yield()
                 if Task.isCancelled { throw .stopped }
                 continue
@@ -175,6 +174,20 @@ final class Forwarder: @unchecked Sendable {
             case .cancelled: throw .stopped
             }
         }
+    }
+
+    /// Keeps or closes both connections after a response. Returns whether another request may follow.
+    private func finish(_ far: FarEnd, _ target: Target) async -> Bool {
+        // An answer to half a request: what is still to come of it is no request of its own.
+        let isWhole = isRead && toFar.isEmpty
+        if isWhole, case .reusable = responses.reuse, received.isEmpty {
+            kept = (far, target)
+        } else {
+            far.end.close()
+        }
+        if isWhole, answer?.persists == true { return true }
+        await guest.close(after: [])
+        return false
     }
 
     /// Sends what waits. Returns whether anything was sent.
@@ -188,7 +201,7 @@ final class Forwarder: @unchecked Sendable {
         switch unsafe bytes.withUnsafeBytes({ unsafe end.write($0) }) {
         case .moved(let count):
             bytes = bytes.dropFirst(count)
-            if isFar { moved.0 += UInt64(count) } else { moved.1 += UInt64(count) }
+            if isFar { moved.up += UInt64(count) } else { moved.down += UInt64(count) }
             return true
         case .again: return true
         case .wantsRead, .wantsWrite: return false
@@ -201,63 +214,45 @@ final class Forwarder: @unchecked Sendable {
     }
 
     /// Reads more of the request's content. Returns whether there was any.
-    private func readRequest(_ request: ReceivedRequest, isSent: inout Bool) throws(Fault) -> Bool {
-        if guest.ahead.isEmpty {
-            switch unsafe guest.socket.step(readingInto: core.scratch) {
-            case .moved(let count): guest.ahead = unsafe Array(core.scratch[..<count])[...]
-            case .again: return true
-            case .wantsRead, .wantsWrite: return false
-            case .ended, .failed: throw .program
+    private func readRequest() throws(Fault) -> Bool {
+        // What is left of the last piece may be the beginning of a line: it is shown again with more.
+        var needsMore = guest.ahead.isEmpty
+        while !isRead {
+            if needsMore {
+                switch unsafe guest.socket.step(readingInto: core.scratch) {
+                case .moved(let count): guest.ahead += unsafe Array(core.scratch[..<count])
+                case .again: return true
+                case .wantsRead, .wantsWrite: return false
+                case .ended, .failed: throw .program
+                }
             }
-        }
-        while !guest.ahead.isEmpty, !isSent {
             let step: RequestReader.Step
             do throws(RequestFault) {
                 step = try unsafe guest.ahead.withUnsafeBufferPointer { bytes throws(RequestFault) in
                     try unsafe requests.next(bytes.span)
                 }
             } catch {
-                throw .program
+                throw .malformed(error)
             }
             let base = guest.ahead.startIndex
             switch step.event {
             case .content(let range):
                 let content = guest.ahead[(base + range.lowerBound)..<(base + range.upperBound)]
                 toFar += request.framing == .chunked ? Chunk.bytes(content) : Array(content)
-            case .trailers(let trailers):
-                toFar += Chunk.last(trailers)
-                isSent = true
-            case .end:
-                if request.framing == .chunked { toFar += Chunk.last(HTTPHeaders()) }
-                isSent = true
+            case .trailers(let trailers): toFar += Chunk.last(trailers)
+            case .end: if request.framing == .chunked { toFar += Chunk.last(HTTPHeaders()) }
             case .needsMore, .head: break
             }
             guest.ahead = guest.ahead.dropFirst(step.used)
-            if case .needsMore = step.event, !guest.ahead.isEmpty { return try readOn() }
+            isRead = requests.isAtEnd
+            if case .needsMore = step.event { needsMore = true } else { needsMore = guest.ahead.isEmpty }
+            if needsMore, !toFar.isEmpty { return true }
         }
-        if !isSent, case .length = request.framing { isSent = requests.isAtEnd }
         return true
     }
 
-    /// Reads more behind a piece that the parser cannot use yet.
-    private func readOn() throws(Fault) -> Bool {
-        switch unsafe guest.socket.step(readingInto: core.scratch) {
-        case .moved(let count):
-            guest.ahead += unsafe Array(core.scratch[..<count])
-            return true
-        case .again: return true
-        case .wantsRead, .wantsWrite: return false
-        case .ended, .failed: throw .program
-        }
-    }
-
     /// Reads more of the response. Returns whether there was any.
-    private func readResponse(
-        _ far: FarEnd,
-        to request: ReceivedRequest,
-        answer: inout ForwardedResponse?,
-        hasEnded: inout Bool
-    ) throws(Fault) -> Bool {
+    private func readResponse(_ far: FarEnd) throws(Fault) -> Bool {
         var atEnd: Bool?
         var hasMoved = true
         switch unsafe far.end.read(into: core.scratch) {
@@ -268,30 +263,25 @@ final class Forwarder: @unchecked Sendable {
         case .failed: atEnd = false
         }
         do throws(HTTP1Error) {
-            try parse(to: request, answer: &answer, hasEnded: &hasEnded)
+            try parse()
             if let atEnd, !hasEnded {
                 _ = try responses.endOfInput(clean: atEnd)
                 // The end of the stream is the end of the content.
                 hasEnded = true
             }
         } catch {
-            // Nothing of it has gone to the program: it can be told.
-            if answer == nil { throw .target("\(error)") }
-            throw .early
+            throw .target(error)
         }
         return hasMoved || hasEnded
     }
 
-    private func parse(
-        to request: ReceivedRequest,
-        answer: inout ForwardedResponse?,
-        hasEnded: inout Bool
-    ) throws(HTTP1Error) {
+    private func parse() throws(HTTP1Error) {
         while !hasEnded, answer == nil || responses.framing != .tunnel {
             let step = try unsafe received.withUnsafeBufferPointer { bytes throws(HTTP1Error) in
                 try unsafe responses.next(bytes.span)
             }
             let base = received.startIndex
+            let isChunked = answer?.isChunked == true
             switch step.event {
             case .needsMore:
                 received = received.dropFirst(step.used)
@@ -308,20 +298,20 @@ final class Forwarder: @unchecked Sendable {
                 if responses.framing == .none { hasEnded = true }
             case .content(let range):
                 let content = received[(base + range.lowerBound)..<(base + range.upperBound)]
-                toNear += answer?.isChunked == true ? Chunk.bytes(content) : Array(content)
+                toNear += isChunked ? Chunk.bytes(content) : Array(content)
             case .trailers(let trailers):
-                if answer?.isChunked == true { toNear += Chunk.last(trailers) }
+                if isChunked { toNear += Chunk.last(trailers) }
                 hasEnded = true
             case .end:
-                if answer?.isChunked == true { toNear += Chunk.last(HTTPHeaders()) }
+                if isChunked { toNear += Chunk.last(HTTPHeaders()) }
                 hasEnded = true
             }
             received = received.dropFirst(step.used)
         }
     }
 
-    /// Both sides speak another protocol from here on.
-    private func becomeTunnel(_ far: FarEnd) async {
+    /// Both sides speak another protocol from here on. Returns how that ended.
+    private func becomeTunnel(_ far: FarEnd) async -> TunnelReport.Ending {
         let tunnel = Tunnel(
             near: .socket(guest.socket),
             far: far.end,
@@ -330,8 +320,9 @@ final class Forwarder: @unchecked Sendable {
             core: core
         )
         guest.ahead = []
-        _ = await tunnel.run()
-        moved = (moved.0 + tunnel.moved.up, moved.1 + tunnel.moved.down)
+        let ending = await tunnel.run()
+        moved = (moved.up + tunnel.moved.up, moved.down + tunnel.moved.down)
+        return ending
     }
 
     /// The time that a program may take before its next request.
@@ -345,14 +336,22 @@ private enum Chunk {
         return Array("\(String(content.count, radix: 16))\r\n".utf8) + content + RequestWriter.chunkEnd
     }
 
-    /// The last chunk with the trailers that may be sent on; those that may not are left out.
+    /// The last chunk, with the trailers that may be sent on.
     static func last(_ trailers: HTTPHeaders) -> [UInt8] {
+        var allowed = trailers
         let room = RequestWriter.lastChunkSizeBound(trailers: trailers)
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: room, alignment: 1)
         defer { unsafe buffer.deallocate() }
-        guard let count = try? unsafe RequestWriter.writeLastChunk(trailers: trailers, into: buffer) else {
-            return Array("0\r\n\r\n".utf8)
+        while true {
+            do throws(HTTP1Error) {
+                let count = try unsafe RequestWriter.writeLastChunk(trailers: allowed, into: buffer)
+                return unsafe Array(buffer[..<count])
+            } catch {
+                guard case .fieldForbiddenInTrailers(let name) = error else {
+                    return Array("0\r\n\r\n".utf8)
+                }
+                allowed.remove(name)
+            }
         }
-        return unsafe Array(buffer[..<count])
     }
 }

@@ -5,58 +5,66 @@ internal import DirectTransport
 
 /// Programs that speak HTTP/1.
 extension Guest {
-    func serveHTTP(until deadline: Instant) async throws(Lost) -> (@Sendable () async -> Void)? {
+    func serveHTTP(until deadline: Instant) async -> ProxyCore.Work? {
         var limits = HTTP1Limits()
         limits.headBytes = core.limits.headBytes
         var reader = RequestReader(limits: limits)
-        reader.begin()
-        let request: ReceivedRequest
-        do throws(RequestFault) {
-            request = try await head(&reader, until: deadline)
+        guard let request = await request(&reader, until: deadline) else { return nil }
+        do throws(Refusal) {
+            let place = try place()
+            if request.method == .connect { return await connect(request, in: place) }
+            let forwarder = Forwarder(self, reader, request, in: place)
+            return { await forwarder.run(number: $0) }
         } catch {
-            await refuse(Refusal(error), of: nil, road: .connect)
+            await refuse(error, to: request)
             return nil
         }
-        guard core.access.admits(request.headers) else {
-            await refuse(.noCredentials, of: nil, road: request.method == .connect ? .connect : .http)
+    }
+
+    /// Reads the head of a request of a program that may use the proxy. Returns `nil` after a refusal.
+    func request(_ reader: inout RequestReader, until deadline: Instant) async -> ReceivedRequest? {
+        var request: ReceivedRequest?
+        reader.begin()
+        do throws(Refusal) {
+            let head = try await head(&reader, until: deadline)
+            request = head
+            guard core.access.admits(head.headers) else { throw .noCredentials }
+            return head
+        } catch {
+            await refuse(error, to: request)
             return nil
         }
-        if request.method == .connect { return try await connect(request) }
-        guard core.reserve(.tunnel) else {
-            await refuse(.full(core.limits), of: nil, road: .http)
-            return nil
-        }
-        let forwarder = Forwarder(self, reader)
-        return { await forwarder.run(request) }
     }
 
     /// Reads until a head is complete.
-    func head(
+    private func head(
         _ reader: inout RequestReader,
         until deadline: Instant
-    ) async throws(RequestFault) -> ReceivedRequest {
+    ) async throws(Refusal) -> ReceivedRequest {
         while true {
-            let step = try next(&reader)
-            if case .head(let request) = step { return request }
+            do throws(RequestFault) {
+                let step = try unsafe ahead.withUnsafeBufferPointer { bytes throws(RequestFault) in
+                    try unsafe reader.next(bytes.span)
+                }
+                ahead = ahead.dropFirst(step.used)
+                if case .head(let request) = step.event { return request }
+            } catch {
+                throw Refusal(error)
+            }
             do throws(Lost) {
                 try await fill(until: deadline)
             } catch {
-                throw .message(.truncatedHead)
+                switch error {
+                case .gone: throw Refusal(.message(.truncatedHead))
+                case .late: throw .slow(core.limits)
+                case .cancelled: throw core.isStopped ? .stopped : .crowded(core.limits)
+                }
             }
         }
     }
 
-    private func next(_ reader: inout RequestReader) throws(RequestFault) -> RequestReader.Event {
-        let step = try unsafe ahead.withUnsafeBufferPointer { bytes throws(RequestFault) in
-            try unsafe reader.next(bytes.span)
-        }
-        ahead = ahead.dropFirst(step.used)
-        return step.event
-    }
-
     /// Serves a CONNECT request (RFC 9110, section 9.3.6).
-    private func connect(_ request: ReceivedRequest) async throws(Lost) -> (@Sendable () async -> Void)? {
-        let start = loop.now
+    func connect(_ request: ReceivedRequest, in place: consuming Room.Place) async -> ProxyCore.Work? {
         let target = Target(authority: request.target)
         do throws(Refusal) {
             guard let target else { throw .notAnAuthority }
@@ -64,57 +72,18 @@ extension Guest {
             for name: StaticString in ["content-length", "transfer-encoding"] {
                 guard request.headers.index(of: name) == nil else { throw .connectWithContent }
             }
-            guard core.reserve(.tunnel) else { throw .full(core.limits) }
-            do throws(Refusal) {
-                let far = try await reach(target)
-                do throws(Lost) {
-                    try await send(Self.established, until: moment(after: core.limits.head))
-                } catch {
-                    far.end.reset()
-                    core.release(.tunnel)
-                    throw Refusal.gone
-                }
-                let told = report(.connect, to: target, over: far, since: start)
-                return tunnel(far, to: target, reporting: told, since: start)
-            } catch {
-                core.release(.tunnel)
-                throw error
-            }
+            return try await open(target, .connect, in: place, saying: Self.established)
         } catch {
-            await refuse(error, of: target, road: .connect)
+            await refuse(error, of: target, to: request)
             return nil
         }
     }
 
-    func report(
-        _ road: TunnelReport.Road,
-        to target: Target,
-        over far: FarEnd,
-        since start: Instant
-    ) -> TunnelReport {
-        TunnelReport(
-            road: road,
-            target: target.description,
-            endpoint: far.facts.endpoint,
-            source: far.facts.source,
-            failed: far.facts.search.failedAttempts.map(\.endpoint),
-            connecting: loop.now.since(start),
-            ending: .complete
-        )
-    }
-
     /// Answers that there is nothing, and closes: bytes of a tunnel that was not opened must not be read as
     /// a request.
-    func refuse(_ refusal: Refusal, of target: Target?, road: TunnelReport.Road) async {
-        tell(refusal, of: target, road: road)
-        await close(after: refusal.answer)
-    }
-
-    /// Tells a program for which there is no place that there is none, without waiting.
-    func dismiss(_ refusal: Refusal) {
-        _ = unsafe refusal.answer.withUnsafeBytes { unsafe socket.step(writing: $0) }
-        tell(refusal, of: nil, road: .connect)
-        socket.close()
+    func refuse(_ refusal: Refusal, of target: Target? = nil, to request: ReceivedRequest?) async {
+        tell(refusal, of: target, road: request?.method == .connect ? .connect : .http)
+        await close(after: refusal.answer(hasBody: request?.method != .head))
     }
 
     /// With neither framing field (RFC 9110, section 9.3.6).
@@ -144,30 +113,29 @@ extension Refusal {
         line: "a CONNECT request must not have Content-Length or Transfer-Encoding"
     )
     static let gone = Refusal(kind: .unreachable, line: "the program has gone")
+    static let stopped = Refusal(kind: .full, line: "the proxy was stopped")
 
     static func full(_ limits: LocalProxy.Limits) -> Refusal {
         Refusal(kind: .full, line: "there are \(limits.tunnels) tunnels already; raise limits.tunnels")
     }
 
-    /// The answer in HTTP. The connection ends with it.
-    var answer: [UInt8] {
-        let body = "\(line)\n"
-        var head = "HTTP/1.1 \(kind.status) \(reason)\r\n"
-        if kind.status == 407 { head += "Proxy-Authenticate: Basic realm=\"direct-proxy\"\r\n" }
-        head += "Content-Type: text/plain; charset=utf-8\r\nContent-Length: \(body.utf8.count)\r\n"
-        return Array((head + "Connection: close\r\n\r\n" + body).utf8)
+    static func crowded(_ limits: LocalProxy.Limits) -> Refusal {
+        Refusal(
+            kind: .full,
+            line: "more than \(limits.waiting) programs have not sent a request; raise limits.waiting"
+        )
     }
 
-    private var reason: String {
-        switch kind {
-        case .malformed: "Bad Request"
-        case .tooLarge: "Request Header Fields Too Large"
-        case .unauthorized: "Proxy Authentication Required"
-        case .forbidden: "Forbidden"
-        case .unsupported: "Not Implemented"
-        case .unknownHost, .unreachable: "Bad Gateway"
-        case .late: "Gateway Timeout"
-        case .full: "Service Unavailable"
-        }
+    static func slow(_ limits: LocalProxy.Limits) -> Refusal {
+        Refusal(kind: .slow, line: "no whole request came within \(limits.head.text); raise limits.head")
+    }
+
+    /// The answer in HTTP. The connection ends with it.
+    func answer(hasBody: Bool) -> [UInt8] {
+        let body = "\(line)\n"
+        var head = "HTTP/1.1 \(kind.status) \(kind.reason)\r\n"
+        if kind.status == 407 { head += "Proxy-Authenticate: Basic realm=\"direct-proxy\"\r\n" }
+        head += "Content-Type: text/plain; charset=utf-8\r\nContent-Length: \(body.utf8.count)\r\n"
+        return Array((head + "Connection: close\r\n\r\n" + (hasBody ? body : "")).utf8)
     }
 }

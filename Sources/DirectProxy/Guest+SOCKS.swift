@@ -13,30 +13,15 @@ enum SOCKSGreeting {
 
 /// Programs that speak SOCKS, version 5.
 extension Guest {
-    func serveSOCKS(until deadline: Instant) async throws(Lost) -> (@Sendable () async -> Void)? {
+    func serveSOCKS(until deadline: Instant) async throws(Lost) -> ProxyCore.Work? {
         guard try await agree(until: deadline) else { return nil }
         let head = try await take(4, until: deadline)
-        let start = loop.now
-        guard head[0] == SOCKSGreeting.version, head[2] == 0 else { throw Lost() }
+        guard head[0] == SOCKSGreeting.version, head[2] == 0 else { throw .gone }
         let target = try await target(ofType: head[3], until: deadline)
         do throws(Refusal) {
             guard head[1] == SOCKSGreeting.connect else { throw .notConnect }
             guard let target else { throw .notAHost }
-            guard core.reserve(.tunnel) else { throw .full(core.limits) }
-            do throws(Refusal) {
-                let far = try await reach(target)
-                do throws(Lost) {
-                    try await send(Self.reply(0), until: moment(after: core.limits.head))
-                } catch {
-                    far.end.reset()
-                    throw Refusal.gone
-                }
-                let told = report(.socks, to: target, over: far, since: start)
-                return tunnel(far, to: target, reporting: told, since: start)
-            } catch {
-                core.release(.tunnel)
-                throw error
-            }
+            return try await open(target, .socks, in: place(), saying: Self.reply(0))
         } catch {
             tell(error, of: target, road: .socks)
             await close(after: Self.reply(error.kind.reply))
@@ -56,7 +41,7 @@ extension Guest {
         }
         try await send([SOCKSGreeting.version, wanted], until: deadline)
         guard wanted == SOCKSGreeting.password else { return true }
-        guard try await take(1, until: deadline)[0] == 1 else { throw Lost() }
+        guard try await take(1, until: deadline)[0] == 1 else { throw .gone }
         let user = try await text(until: deadline)
         let password = try await text(until: deadline)
         guard core.access.admits(user: user[...], password: password[...]) else {
@@ -75,7 +60,7 @@ extension Guest {
         case 1: host = try await take(4, until: deadline)
         case 3: host = try await text(until: deadline)
         case 4: host = try await take(16, until: deadline)
-        default: throw Lost()
+        default: throw .gone
         }
         let port = try await take(2, until: deadline)
         let number = UInt16(port[0]) << 8 | UInt16(port[1])

@@ -11,55 +11,71 @@ final class Guest: @unchecked Sendable {
     /// What was read of it and not used yet.
     var ahead: ArraySlice<UInt8> = []
 
-    /// It is gone, silent for too long, or the proxy has stopped: there is no one to tell.
-    struct Lost: Error {}
+    /// The number of its task.
+    private let number: UInt64
 
-    init(_ socket: Socket, core: ProxyCore) {
-        (self.socket, self.core) = (socket, core)
+    /// Why nothing more can be read of it, or sent.
+    enum Lost: Error { case gone, late, cancelled }
+
+    init(_ socket: Socket, number: UInt64, core: ProxyCore) {
+        (self.socket, self.number, self.core) = (socket, number, core)
         // A connection that was just made has room, of which the loop need not tell first.
         socket.output.signal()
     }
 
     var loop: EventLoop { socket.loop }
 
-    /// Serves it. Returns the rest of the work, if it has got a tunnel.
-    func serve() async -> (@Sendable () async -> Void)? {
+    /// Serves it. A tunnel that it gets is a task of its own: this one keeps the memory that it needed to
+    /// get there.
+    func serve() async {
         let deadline = moment(after: core.limits.head)
         do throws(Lost) {
-            if ahead.isEmpty { try await fill(until: deadline) }
-            if ahead.first == SOCKSGreeting.version { return try await serveSOCKS(until: deadline) }
-            return try await serveHTTP(until: deadline)
+            guard core.meet(number) else { throw .cancelled }
+            try await fill(until: deadline)
+            let isSOCKS = ahead.first == SOCKSGreeting.version
+            let work = isSOCKS ? try await serveSOCKS(until: deadline) : await serveHTTP(until: deadline)
+            if let work { core.begin(work) }
         } catch {
-            socket.reset()
-            return nil
+            guard error == .cancelled, !core.isStopped else { return socket.reset() }
+            await refuse(.crowded(core.limits), to: nil)
         }
     }
 
-    /// Finds and dials the target, and returns the connection to it.
-    func reach(_ target: Target) async throws(Refusal) -> FarEnd {
-        let end = moment(after: core.limits.dial)
-        let limit = CallLimit(Self.timeouts, until: end)
-        let plan = try await core.planner.plan(target, within: limit)
-        return try await core.dialler.dial(plan, to: target, within: limit)
-    }
+    /// Takes a place for a tunnel. From here on it is no stranger.
+    func place() throws(Refusal) -> Room.Place { try core.place(for: number) }
 
-    /// Returns the tunnel's work, with the report at its end.
-    func tunnel(
-        _ far: FarEnd,
-        to target: Target,
-        reporting report: TunnelReport,
-        since start: Instant
-    ) -> @Sendable () async -> Void {
+    /// Dials the target, tells the program that it is there, and returns the tunnel's work.
+    func open(
+        _ target: Target,
+        _ road: TunnelReport.Road,
+        in place: consuming Room.Place,
+        saying words: [UInt8]
+    ) async throws(Refusal) -> ProxyCore.Work {
+        let start = loop.now
+        let far = try await reach(target)
+        do throws(Lost) {
+            try await send(words, until: moment(after: core.limits.head))
+        } catch {
+            far.end.reset()
+            throw .gone
+        }
+        let report = report(road, to: target, over: far, since: start)
         let names = core.configuration.serverNames
         let look =
             names == .ignored
             ? nil : HelloLook(for: target.host.description, insists: names == .matching)
-        let tunnel = Tunnel(near: .socket(socket), far: far.end, early: ahead, look: look, core: core)
+        let tunnel = Tunnel(
+            near: .socket(socket),
+            far: far.end,
+            in: consume place,
+            early: ahead,
+            look: look,
+            core: core
+        )
         ahead = []
-        let (core, onEvent) = (core, core.configuration.onEvent)
-        return {
+        return { [core] _ in
             let ending = await tunnel.run()
-            guard let onEvent else { return }
+            guard let onEvent = core.configuration.onEvent else { return }
             var report = report
             (report.sent, report.received) = tunnel.moved
             report.time = core.loop.now.since(start)
@@ -70,6 +86,32 @@ final class Guest: @unchecked Sendable {
             }
             onEvent(.ended(report))
         }
+    }
+
+    /// Finds and dials the target, and returns the connection to it.
+    func reach(_ target: Target) async throws(Refusal) -> FarEnd {
+        let end = moment(after: core.limits.dial)
+        let limit = CallLimit(core.timeouts, until: end)
+        let plan = try await core.planner.plan(target, within: limit)
+        return try await core.dialler.dial(plan, to: target, within: limit)
+    }
+
+    /// The beginning of a report.
+    func report(
+        _ road: TunnelReport.Road,
+        to target: Target,
+        over far: FarEnd,
+        since start: Instant
+    ) -> TunnelReport {
+        TunnelReport(
+            road: road,
+            target: target.description,
+            endpoint: far.facts.endpoint,
+            source: far.facts.source,
+            failed: far.facts.search.failedAttempts.map(\.endpoint),
+            connecting: loop.now.since(start),
+            ending: .complete
+        )
     }
 
     /// Reports that there is no tunnel.
@@ -99,8 +141,8 @@ final class Guest: @unchecked Sendable {
                 return
             case .again: continue
             case .wantsRead, .wantsWrite:
-                guard case .ready = await socket.input.wait(until: deadline, on: loop) else { throw Lost() }
-            case .ended, .failed: throw Lost()
+                try check(await socket.input.wait(until: deadline, on: loop))
+            case .ended, .failed: throw .gone
             }
         }
     }
@@ -114,9 +156,17 @@ final class Guest: @unchecked Sendable {
             case .moved(let count): rest = rest.dropFirst(count)
             case .again: continue
             case .wantsRead, .wantsWrite:
-                guard case .ready = await socket.output.wait(until: deadline, on: loop) else { throw Lost() }
-            case .ended, .failed: throw Lost()
+                try check(await socket.output.wait(until: deadline, on: loop))
+            case .ended, .failed: throw .gone
             }
+        }
+    }
+
+    private func check(_ wake: WaitPoint.Wake) throws(Lost) {
+        switch wake {
+        case .ready: return
+        case .expired: throw .late
+        case .cancelled: throw .cancelled
         }
     }
 
@@ -139,7 +189,6 @@ final class Guest: @unchecked Sendable {
         loop.now.advanced(byNanoseconds: time.clampedNanoseconds)
     }
 
-    private static let timeouts = Timeouts().nanoseconds
     private static let piece = 4096
     /// Half a megabyte.
     private static let mostDropped = 128

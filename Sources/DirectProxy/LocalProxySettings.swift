@@ -25,8 +25,10 @@ public struct LocalProxySettings: Sendable {
     /// Judges each address at the moment it is dialled, but those of ``addresses``; `nil` allows all. The
     /// proxy itself is refused in any case.
     ///
-    /// Behind a proxy browsers lose their own checks of local networks: a page may ask for any address.
-    public var vetting: AddressVetting? = .publicInternetOnly
+    /// Behind a proxy browsers lose their own checks of local networks: a page may ask for any address. The
+    /// default allows those of the public internet but 168.63.129.16, where Azure tells its machines'
+    /// secrets.
+    public var vetting: AddressVetting? = .publicInternetOnly(denying: Self.azure)
     /// What is done with the server's name that a program sends in TLS.
     public var serverNames = LocalProxy.ServerNames.reported
     /// The proxy that is asked for the chosen addresses; `nil` to dial them.
@@ -41,6 +43,8 @@ public struct LocalProxySettings: Sendable {
     /// Makes the default settings: a port on 127.0.0.1, credentials, the system's resolver, public
     /// addresses.
     public init() {}
+
+    private static let azure = [try? AddressRange("168.63.129.16")].compactMap { $0 }
 }
 
 extension LocalProxy {
@@ -68,15 +72,17 @@ extension LocalProxy {
         /// It is read on its way, and reported.
         case reported
         /// It is read before anything is sent on. A tunnel in which it is not the host that the program has
-        /// named to the proxy ends with an alert. What does not begin like TLS, or has no name, passes.
+        /// named to the proxy, or begins like TLS and cannot be read, ends with an alert. What does not begin
+        /// like TLS, or has no name, passes.
         case matching
     }
 
     /// How much of everything there may be.
     public struct Limits: Hashable, Sendable {
-        /// Tunnels at a time. Each takes two descriptors.
+        /// Tunnels at a time, those that are dialled included. Each takes two descriptors.
         public var tunnels = 10_000
-        /// Programs at a time that have no tunnel yet.
+        /// Programs at a time that have not sent a request with credentials yet. The next one ends the one
+        /// that has waited longest.
         public var waiting = 512
         /// The bytes of a request's head.
         public var headBytes = 64 << 10
@@ -86,6 +92,8 @@ extension LocalProxy {
         public var dial: Duration = .seconds(30)
         /// The time without a byte after which a tunnel ends.
         public var idle: Duration = .seconds(3600)
+        /// The same once the program has ended its sending: most are gone then.
+        public var halfClosed: Duration = .seconds(60)
         /// The time that ``LocalProxy/stop()`` leaves to the tunnels.
         public var drain: Duration = .seconds(5)
 

@@ -14,33 +14,41 @@ final class ProxyCore: @unchecked Sendable {
     let planner: Planner
     let dialler: FarDialler
     let endpoints: [Endpoint]
+    /// The limits of dialling. A shortage of descriptors that lasts is told as one before the time is over.
+    let timeouts: Timeouts.Nanoseconds
     /// Where flows read to before they send.
     let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
     private let listeners: [ListeningSocket]
     private let state = Locked(State())
 
+    private let tunnels: Room
+
     private struct State {
         var lastNumber: UInt64 = 0
         var tasks: [UInt64: Task<Void, Never>?] = [:]
-        var waiting = 0
-        var tunnels = 0
+        /// The tasks of programs that have still to show that they may use the proxy, and of those that
+        /// have no request in work. None has anything to lose when the proxy stops.
+        var strangers: Set<UInt64> = [], resting: Set<UInt64> = []
         var isStopped = false
         var isAborted = false
         /// Is signalled when the last task has ended.
         var stopper: LoopHandle?
     }
 
-    /// Where a task stands.
-    enum Place { case listening, waiting, tunnel }
+    /// What a task does, under its number.
+    typealias Work = @Sendable (UInt64) async -> Void
 
     var loop: EventLoop { configuration.loop }
     var limits: LocalProxy.Limits { configuration.limits }
-    var tunnelCount: Int { state.withLock { $0.tunnels } }
+    var tunnelCount: Int { tunnels.count }
 
     /// Opens the listening sockets.
     init(_ configuration: LocalProxySettings) throws(LocalProxyError) {
         self.configuration = configuration
         access = Gate(configuration.access)
+        let dial = configuration.limits.dial
+        timeouts = Timeouts(queue: min(Self.shortage, dial / 2), total: dial).nanoseconds
+        tunnels = Room(for: configuration.limits.tunnels)
         guard !configuration.listen.isEmpty else { throw .noAddress }
         var listeners: [ListeningSocket] = []
         do throws(LocalProxyError) {
@@ -88,7 +96,7 @@ final class ProxyCore: @unchecked Sendable {
 
     /// Begins to accept.
     func start() {
-        for listener in listeners { begin(.listening) { await self.accept(from: listener) } }
+        for listener in listeners { begin { _ in await self.accept(from: listener) } }
     }
 
     /// Ends the listening, and waits for the tunnels within the limit.
@@ -97,12 +105,16 @@ final class ProxyCore: @unchecked Sendable {
         loop.add(stopper)
         defer { loop.remove(stopper) }
         let end = loop.now.advanced(byNanoseconds: limits.drain.clampedNanoseconds)
-        let isEmpty = state.withLock { state in
+        let (isEmpty, idle) = state.withLock { state in
             state.isStopped = true
             state.stopper = stopper
-            return state.tasks.isEmpty
+            return (
+                state.tasks.isEmpty,
+                state.strangers.union(state.resting).compactMap { state.tasks[$0] ?? nil }
+            )
         }
         for listener in listeners { listener.wakeAll() }
+        for task in idle { task.cancel() }
         if !isEmpty, await stopper.waitForSignal(until: end) != .ready {
             abort()
             // They end by themselves now; what they hold is closed when this returns.
@@ -124,75 +136,69 @@ final class ProxyCore: @unchecked Sendable {
     /// Accepts connections until the proxy stops.
     private func accept(from listener: ListeningSocket) async {
         defer { listener.close() }
+        var (isPaused, accepted) = (false, 0)
         while !isStopped {
             do throws(SystemError) {
                 if let socket = try listener.accept() {
-                    admit(Guest(socket, core: self))
+                    begin { await Guest(socket, number: $0, core: self).serve() }
+                    (isPaused, accepted) = (false, accepted + 1)
+                    // A stream of connections must not keep those that have come from being served.
+                    if accepted % Self.acceptedPerTurn == 0 { await loop.yield() }
                     continue
                 }
                 guard case .ready = await listener.input.wait(until: .never, on: loop) else { return }
             } catch {
-                configuration.onEvent?(.paused(error))
+                if !isPaused { configuration.onEvent?(.paused(error)) }
+                isPaused = true
                 let pause = loop.now.advanced(byNanoseconds: Self.pause)
                 guard (try? await loop.sleep(until: pause)) != nil else { return }
             }
         }
     }
 
-    private func admit(_ guest: Guest) {
-        guard reserve(.waiting) else {
-            let refusal = Refusal(
-                kind: .full,
-                line: "\(limits.waiting) programs are waiting for a tunnel; raise limits.waiting"
-            )
-            guest.dismiss(refusal)
-            return
-        }
-        begin(.waiting) {
-            if let tunnel = await guest.serve() {
-                // In a task of its own: this one keeps the memory that it needed to get here.
-                self.begin(.tunnel) { await tunnel() }
+    /// Notes a program that has still to show that it may use the proxy. Returns false if it comes too late.
+    ///
+    /// If there are more of these than there may be, the one that has waited longest goes: a program with
+    /// credentials shows them at once, so that others that say nothing cannot keep it out.
+    func meet(_ number: UInt64) -> Bool {
+        let (isLate, longest) = state.withLock { state -> (Bool, Task<Void, Never>?) in
+            if state.isStopped { return (true, nil) }
+            state.strangers.insert(number)
+            guard state.strangers.count > max(1, limits.waiting), let longest = state.strangers.min() else {
+                return (false, nil)
             }
+            state.strangers.remove(longest)
+            return (false, state.tasks[longest] ?? nil)
         }
+        longest?.cancel()
+        return !isLate
     }
 
-    /// Takes a place for a program or a tunnel, if there is one left.
-    func reserve(_ place: Place) -> Bool {
+    /// Gives a program that may use the proxy a place for a tunnel, if there is one left.
+    func place(for number: UInt64) throws(Refusal) -> Room.Place {
+        guard let place = tunnels.enter() else { throw .full(limits) }
+        _ = state.withLock { $0.strangers.remove(number) }
+        return place
+    }
+
+    /// Notes that a program's task waits for its next request, or has one. Returns false if the proxy has
+    /// stopped.
+    func note(_ number: UInt64, isResting: Bool) -> Bool {
         state.withLock { state in
-            switch place {
-            case .listening: break
-            case .waiting:
-                guard state.waiting < limits.waiting else { return false }
-                state.waiting += 1
-            case .tunnel:
-                guard state.tunnels < limits.tunnels else { return false }
-                state.tunnels += 1
-            }
-            return true
+            if isResting { state.resting.insert(number) } else { state.resting.remove(number) }
+            return !state.isStopped
         }
     }
 
-    /// Gives a place back.
-    func release(_ place: Place) {
-        state.withLock { state in
-            switch place {
-            case .listening: break
-            case .waiting: state.waiting -= 1
-            case .tunnel: state.tunnels -= 1
-            }
-        }
-    }
-
-    /// Runs work on the loop, in a place that was reserved.
-    private func begin(_ place: Place, work: @escaping @Sendable () async -> Void) {
+    /// Runs work on the loop, in a task of its own.
+    func begin(_ work: @escaping Work) {
         let number = state.withLock { state in
             state.lastNumber += 1
             state.tasks.updateValue(nil, forKey: state.lastNumber)
             return state.lastNumber
         }
         let task = Task(executorPreference: loop) {
-            await work()
-            self.release(place)
+            await work(number)
             self.end(number)
         }
         let isLate = state.withLock { state in
@@ -205,11 +211,16 @@ final class ProxyCore: @unchecked Sendable {
     private func end(_ number: UInt64) {
         let stopper = state.withLock { state in
             state.tasks.removeValue(forKey: number)
+            state.strangers.remove(number)
+            state.resting.remove(number)
             return state.tasks.isEmpty ? state.stopper : nil
         }
         stopper?.input.signal()
     }
 
+    private static let acceptedPerTurn = 16
+    /// The time that a program waits for others to give descriptors back.
+    private static let shortage: Duration = .seconds(5)
     private static let pause: UInt64 = 100_000_000
 }
 

@@ -5,33 +5,27 @@ internal import DirectTransport
 
 /// Why a program does not get what it asks for: the status, and one line that names what to change.
 struct Refusal: Error, Sendable {
-    /// The kinds of refusals, with their status in HTTP and their reply in SOCKS (RFC 1928, section 6).
-    enum Kind: Sendable {
-        case malformed, tooLarge, unauthorized, forbidden, unsupported, unknownHost, unreachable, late, full
+    /// A kind of refusals: its status and the reason phrase in HTTP, and its reply in SOCKS (RFC 1928,
+    /// section 6).
+    struct Kind: Sendable {
+        let status: UInt16
+        let reason: String
+        let reply: UInt8
 
-        var status: UInt16 {
-            switch self {
-            case .malformed: 400
-            case .tooLarge: 431
-            case .unauthorized: 407
-            case .forbidden: 403
-            case .unsupported: 501
-            case .unknownHost, .unreachable: 502
-            case .late: 504
-            case .full: 503
-            }
+        private init(_ status: UInt16, _ reason: String, reply: UInt8) {
+            (self.status, self.reason, self.reply) = (status, reason, reply)
         }
 
-        var reply: UInt8 {
-            switch self {
-            case .forbidden, .unauthorized: 2
-            case .unknownHost: 4
-            case .unreachable: 5
-            case .late: 6
-            case .unsupported: 7
-            case .malformed, .tooLarge, .full: 1
-            }
-        }
+        static let malformed = Kind(400, "Bad Request", reply: 1)
+        static let unauthorized = Kind(407, "Proxy Authentication Required", reply: 2)
+        static let forbidden = Kind(403, "Forbidden", reply: 2)
+        static let slow = Kind(408, "Request Timeout", reply: 1)
+        static let tooLarge = Kind(431, "Request Header Fields Too Large", reply: 1)
+        static let unsupported = Kind(501, "Not Implemented", reply: 7)
+        static let unknownHost = Kind(502, "Bad Gateway", reply: 4)
+        static let unreachable = Kind(502, "Bad Gateway", reply: 5)
+        static let full = Kind(503, "Service Unavailable", reply: 1)
+        static let late = Kind(504, "Gateway Timeout", reply: 6)
     }
 
     let kind: Kind
@@ -42,7 +36,7 @@ extension Refusal {
     /// The failure of dialling, or of asking for addresses.
     init(_ cause: TransportError, of target: Target) {
         guard case .failed(let phase, let reason) = cause else {
-            self.init(kind: .full, line: "\(target): the proxy was stopped")
+            self = .stopped
             return
         }
         switch reason {

@@ -11,8 +11,9 @@ final class Tunnel: @unchecked Sendable {
     private let near, far: TunnelEnd
     private var up, down: Flow
     private let core: ProxyCore
-    private let idleLimit: UInt64
     private let look: HelloLook?
+    /// Its place among the tunnels; `nil` if another holds it.
+    private let place: Room.Place?
 
     /// - Parameters:
     ///   - early: Bytes of the program that came behind the head.
@@ -21,6 +22,7 @@ final class Tunnel: @unchecked Sendable {
     init(
         near: TunnelEnd,
         far: TunnelEnd,
+        in place: consuming Room.Place? = nil,
         early: ArraySlice<UInt8>,
         earlyBack: ArraySlice<UInt8> = [],
         look: HelloLook? = nil,
@@ -30,7 +32,7 @@ final class Tunnel: @unchecked Sendable {
         self.look = look
         up = Flow(first: early, look: look)
         down = Flow(first: earlyBack)
-        idleLimit = core.limits.idle.clampedNanoseconds
+        self.place = place
     }
 
     /// What the program has said first, if that was a ClientHello.
@@ -63,7 +65,7 @@ final class Tunnel: @unchecked Sendable {
     private static let alert: [UInt8] = [21, 3, 3, 0, 2, 2, 112]
 
     private func move() async -> TunnelReport.Ending {
-        var (before, deadline) = (UInt64.max, Instant.never)
+        var (before, deadline, wasLeft) = (UInt64.max, Instant.never, false)
         // The side that took no more.
         var broken: TunnelReport.Ending?
         while true {
@@ -71,8 +73,9 @@ final class Tunnel: @unchecked Sendable {
                 up.step(from: near, to: far, by: core.scratch),
                 down.step(from: far, to: near, by: core.scratch)
             )
-            if results.0 == .refused, let name = hello?.serverName {
-                return .refused(403, "the program names \(name) in TLS, and another host to the proxy")
+            if results.0 == .refused {
+                let name = hello?.serverName.map { "names \($0)" } ?? "hides the server's name"
+                return .refused(403, "the program \(name) in TLS, and names another host to the proxy")
             }
             // A sink that is gone may have sent its last words: they are passed on before the end.
             if results.0 == .sinkFailed {
@@ -87,9 +90,12 @@ final class Tunnel: @unchecked Sendable {
             if results.1 == .sourceFailed { return .reset(byTarget: true) }
             if up.isDone, down.isDone { return broken ?? .complete }
             let after = up.moved &+ down.moved
-            if after != before {
-                before = after
-                deadline = core.loop.now.advanced(byNanoseconds: idleLimit)
+            // With the program gone, or its last word said, nothing but the target keeps the tunnel.
+            let isLeft = up.isDone || near.socket.isHungUp
+            if after != before || isLeft != wasLeft {
+                (before, wasLeft) = (after, isLeft)
+                let limit = isLeft ? core.limits.halfClosed : core.limits.idle
+                deadline = core.loop.now.advanced(byNanoseconds: limit.clampedNanoseconds)
             }
             if results.0 == .hasMore || results.1 == .hasMore {
                 await core.loop.yield()

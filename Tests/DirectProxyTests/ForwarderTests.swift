@@ -3,6 +3,7 @@ import DirectIO
 import DirectProxy
 import DirectTestCommands
 import DirectTestPeers
+import DirectTestTime
 import Testing
 
 #if canImport(Darwin)
@@ -198,11 +199,90 @@ struct ForwarderTests {
         #expect(try far.rest() == "")
     }
 
+    @Test("A program that goes takes its request with it, at once", arguments: [true, false])
+    func programGone(byReset: Bool) async throws {
+        let stage = try Self.stage()
+        let program = try stage.program()
+        try program.send(Self.get)
+        let far = try stage.target.accept()
+        #expect(try far.text(Self.sent.utf8.count) == Self.sent)
+        if byReset { program.reset() } else { program.finishSending() }
+        #expect(throws: SystemError("recv", code: ECONNRESET)) { try far.receive() }
+        #expect(await stage.reports(1).first?.ending == .reset(byTarget: false))
+    }
+
+    @Test(
+        "Chunks that are read in different ways are refused with 400",
+        arguments: ["5\n", "5 \r\n", "+5\r\n"]
+    )
+    func badChunk(_ line: String) throws {
+        let answer = try Self.stage().answer(
+            "PUT http://www.nowhere.test/ HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
+                + "2\r\nab\r\n\(line)hello\r\n0\r\n\r\n"
+        )
+        #expect(answer.hasPrefix("HTTP/1.1 400 "), "\(answer)")
+    }
+
+    @Test("Of the trailers those are left out that are not for trailers, both ways")
+    func trailers() throws {
+        let stage = try Self.stage()
+        let program = try stage.program()
+        let (chunked, last) = ("Transfer-Encoding: chunked\r\n\r\n", "0\r\nX-A: 1\r\nX-B: 2\r\n\r\n")
+        let sent = "0\r\nX-A: 1\r\nContent-Length: 9\r\nX-B: 2\r\nHost: b\r\n\r\n"
+        try program.send("PUT http://www.nowhere.test/ HTTP/1.1\r\nHost: a\r\n\(chunked)\(sent)")
+        let far = try stage.target.accept()
+        let head = "PUT / HTTP/1.1\r\nHost: www.nowhere.test\r\nVia: 1.1 direct-proxy\r\n\(chunked)\(last)"
+        #expect(try far.text(head.utf8.count) == head)
+        try far.send("HTTP/1.1 200 OK\r\n\(chunked)\(sent)")
+        let answer = "HTTP/1.1 200 OK\r\nVia: 1.1 direct-proxy\r\n\(chunked)\(last)"
+        #expect(try program.text(answer.utf8.count) == answer)
+    }
+
+    @Test("A HEAD is refused with a head alone")
+    func head() throws {
+        let answer = try Self.stage().answer("HEAD http://127.0.0.1/ HTTP/1.1\r\nHost: a\r\n\r\n")
+        #expect(answer.hasPrefix("HTTP/1.1 403 "))
+        #expect(answer.contains("\r\nContent-Length: "))
+        #expect(answer.hasSuffix("\r\n\r\n"))
+    }
+
+    @Test("A tunnel may follow requests on their connection")
+    func connectAfterwards() throws {
+        let stage = try Self.stage()
+        let program = try stage.program()
+        try program.send(Self.get + "CONNECT www.nowhere.test:80 HTTP/1.1\r\n\r\nearly")
+        let first = try stage.target.accept()
+        #expect(try first.text(Self.sent.utf8.count) == Self.sent)
+        try first.send("HTTP/1.1 204 No Content\r\n\r\n")
+        let answer =
+            "HTTP/1.1 204 No Content\r\nVia: 1.1 direct-proxy\r\n\r\nHTTP/1.1 200 Connection established\r\n\r\n"
+        #expect(try program.text(answer.utf8.count) == answer)
+        #expect(try stage.target.accept().text(5) == "early")
+        #expect(stage.proxy.tunnelCount == 1)
+    }
+
+    @Test("Neither a program without a request in work nor one that has sent none delays the stop")
+    func stop() async throws {
+        let time = HeldTime()
+        let stage = try Self.stage { $0.loop = time.loop }
+        let (silent, program) = (try stage.program(), try stage.program())
+        try program.send(Self.get)
+        let far = try stage.target.accept()
+        #expect(try far.text(Self.sent.utf8.count) == Self.sent)
+        try far.send("HTTP/1.1 204 No Content\r\n\r\n")
+        _ = await stage.reports(1)
+        try await time.waitBegins(for: .seconds(60))
+        await stage.proxy.stop()
+        #expect(try program.rest().hasPrefix("HTTP/1.1 204 "))
+        #expect(throws: SystemError("recv", code: ECONNRESET)) { try silent.receive() }
+    }
+
     private static let get = "GET http://www.nowhere.test/ HTTP/1.1\r\nHost: a\r\n\r\n"
     private static let sent = "GET / HTTP/1.1\r\nHost: www.nowhere.test\r\nVia: 1.1 direct-proxy\r\n\r\n"
 
-    private static func stage() throws -> Stage {
+    private static func stage(_ change: (inout LocalProxySettings) -> Void = { _ in }) throws -> Stage {
         try Stage { configuration, target in
+            change(&configuration)
             configuration.addresses = try StaticMap(curl: [
                 "*.nowhere.test:80:\(target.address):\(target.port)"
             ])

@@ -44,7 +44,7 @@ struct RefusalTests {
         "Addresses that are not public are refused with 403 for a literal and for a resolver's answer",
         arguments: [
             "127.0.0.1", "10.0.0.1", "169.254.169.254", "192.168.1.1", "100.64.0.1", "[::1]", "[fd00::1]",
-            "0.0.0.0",
+            "0.0.0.0", "168.63.129.16",
             "[fe80::1]", "[::ffff:127.0.0.1]", "[::ffff:169.254.169.254]", "[64:ff9b::a9fe:a9fe]",
             "[64:ff9b::a00:1]",
         ]
@@ -166,19 +166,72 @@ struct RefusalTests {
         _ = try stage.tunnel()
     }
 
-    @Test("Beyond the number of waiting programs one gets 503 at once, and slow heads end with their limit")
+    @Test(
+        "Beyond the number of programs without a request the one that has waited longest is refused with 503"
+    )
     func waiting() async throws {
         let stage = try Stage { configuration, _ in
             configuration.loop = time.loop
             configuration.limits.waiting = 1
+        }
+        let slow = try stage.program()
+        try slow.send("CONNECT a.")
+        _ = try stage.tunnel()
+        #expect(try slow.rest().hasPrefix("HTTP/1.1 503 "))
+        guard case .refused(503, let line) = await stage.reports(1).first?.ending else {
+            return #expect(Bool(false))
+        }
+        #expect(line.hasSuffix("raise limits.waiting"))
+    }
+
+    @Test("A head that is slow is refused with 408")
+    func slowHead() async throws {
+        let stage = try Stage { configuration, _ in
+            configuration.loop = time.loop
             configuration.limits.head = .seconds(44)
         }
         let slow = try stage.program()
         try slow.send("CONNECT a.")
         try await time.waitBegins(for: .seconds(44))
-        #expect(try stage.program().rest().hasPrefix("HTTP/1.1 503 "))
         time.advance(by: .seconds(44))
-        #expect(try slow.rest().hasPrefix("HTTP/1.1 400 "))
+        #expect(try slow.rest().hasPrefix("HTTP/1.1 408 "))
+    }
+
+    @Test("An upstream proxy that is the proxy itself is not dialled")
+    func ownUpstream() throws {
+        // The address is this test's alone: a port that was free there stays so.
+        let free = try { () throws -> Endpoint in
+            let listener = try Listener.atOwnAddress()
+            return Endpoint(listener.address, port: listener.port)
+        }()
+        let stage = try Stage { configuration, _ in
+            configuration.listen = [free]
+            configuration.upstream = try Proxy("http://\(free)")
+        }
+        for request in ["CONNECT \(Stage.name)", "CONNECT 1.1.1.1:80", "GET http://1.1.1.1/"] {
+            let answer = try stage.answer("\(request) HTTP/1.1\r\nHost: a\r\n\r\n")
+            #expect(answer.hasPrefix("HTTP/1.1 403 "), "\(answer)")
+            #expect(answer.hasSuffix("its port there is this proxy itself\n"))
+        }
+    }
+
+    @Test("A program that finds no descriptor left is told so with 503", .ownProcess)
+    func descriptors() async {
+        await #expect(processExitsWith: .success) {
+            allowDescriptors(64)
+            let stage = try Stage { configuration, _ in configuration.limits.dial = .seconds(4) }
+            var programs: [Peer] = []
+            var answer = ""
+            repeat {
+                let program = try stage.program()
+                try program.send("CONNECT \(Stage.name) HTTP/1.1\r\n\r\n")
+                answer = try program.text(12)
+                if answer != "HTTP/1.1 200" { answer += try program.rest() }
+                programs.append(program)
+            } while answer == "HTTP/1.1 200"
+            try #require(answer.hasPrefix("HTTP/1.1 503 "), "\(answer)")
+            try #require(answer.hasSuffix("raise the limit of open files (ulimit -n)\n"))
+        }
     }
 
     @Test("A head beyond its limit is refused with 431 before it is complete")

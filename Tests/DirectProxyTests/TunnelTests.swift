@@ -3,6 +3,7 @@ import DirectIO
 import DirectProxy
 import DirectTestCommands
 import DirectTestPeers
+import DirectTestResolvers
 import DirectTestTime
 import Testing
 
@@ -93,6 +94,58 @@ struct TunnelTests {
         time.advance(by: .seconds(1))
         #expect(throws: SystemError("recv", code: ECONNRESET)) { try program.receive() }
         #expect(await stage.reports(1).first?.ending == .idle)
+    }
+
+    @Test(
+        "A target that ignores the program's end keeps its tunnel for less, one that waits for it for as long"
+    )
+    func halfClosed() async throws {
+        let stage = try Stage { configuration, _ in
+            configuration.loop = time.loop
+            (configuration.limits.idle, configuration.limits.halfClosed) = (.seconds(77), .seconds(55))
+        }
+        let (program, far) = try stage.tunnel()
+        far.finishSending()
+        #expect(try program.rest() == "")
+        try await time.waitBegins(for: .seconds(77))
+        program.finishSending()
+        #expect(await stage.reports(1).first?.ending == .complete)
+        let (second, secondFar) = try stage.tunnel()
+        second.finishSending()
+        #expect(try secondFar.rest() == "")
+        try await time.waitBegins(for: .seconds(55))
+        time.advance(by: .seconds(55))
+        #expect(await stage.reports(2).last?.ending == .idle)
+        #expect(throws: SystemError("recv", code: ECONNRESET)) { try second.receive() }
+    }
+
+    @Test("A program that leaves while its target is dialled gives its place back, once")
+    func left() async throws {
+        let (asked, asking) = AsyncStream.makeStream(of: Void.self)
+        let (answers, answering) = AsyncStream.makeStream(of: Void.self)
+        let stage = try Stage { configuration, target in
+            configuration.limits.tunnels = 1
+            configuration.vetting = nil
+            let endpoint = Endpoint(target.address, port: target.port)
+            configuration.resolver = ScriptedResolver { _, _ in
+                asking.yield()
+                for await _ in answers { break }
+                return Resolution([endpoint], source: .resolver("slow"))
+            }
+        }
+        let program = try stage.program()
+        try program.send("CONNECT slow.test:443 HTTP/1.1\r\n\r\n")
+        for await _ in asked { break }
+        #expect(stage.proxy.tunnelCount == 1)
+        program.reset()
+        answering.yield()
+        let report = try #require(await stage.reports(1).first)
+        #expect(report.ending == .refused(502, "the program has gone"))
+        #expect(report.target == "slow.test:443")
+        #expect(stage.proxy.tunnelCount == 0)
+        let first = try stage.target.accept()
+        _ = try stage.tunnel()
+        withExtendedLifetime(first) {}
     }
 
     @Test(

@@ -16,6 +16,8 @@ package struct DialConfiguration: Sendable {
     package var socket = SocketOptions()
     /// Refuses addresses that must not be dialled; `nil` allows all.
     package var vetting: AddressVetting?
+    /// Refuses addresses of proxies; `nil` allows all.
+    package var proxyVetting: AddressVetting?
     /// Whether the system's resolver may be asked for the translators of a NAT64 network.
     package var mayAskSystem = true
     /// The limits of the parser on each connection, and the faults that it tolerates.

@@ -132,7 +132,9 @@ package final class Dialler: Sendable {
     }
 
     /// The vetting of a leg's addresses. That of a proxy comes from the client's settings and not from a URL.
-    private func vetting(of leg: Leg) -> AddressVetting? { leg.proxy == nil ? settings.vetting : nil }
+    private func vetting(of leg: Leg) -> AddressVetting? {
+        leg.proxy == nil ? settings.vetting : settings.proxyVetting
+    }
 
     /// Connects to a Unix domain socket.
     private func arrive(

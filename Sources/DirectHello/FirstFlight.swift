@@ -8,8 +8,11 @@ package struct FirstFlight {
     package enum Verdict: Equatable, Sendable {
         /// They may be the beginning of a ClientHello.
         case needsMore
-        /// They are not, or one that is too long or malformed.
+        /// They are not: their first byte is none of TLS.
         case other
+        /// They begin like TLS, and are no ClientHello, or one that is too long or malformed. A server may
+        /// be less strict, and find one in them.
+        case unreadable
         /// They begin with this one.
         case hello(ClientHello)
     }
@@ -40,25 +43,29 @@ package struct FirstFlight {
     /// Looks at the record after each byte: what is no TLS is known from its first bytes.
     private mutating func next() -> Verdict {
         switch record.count {
-        case 1: return record[0] == Self.handshake ? .needsMore : .other
-        case 2: return record[1] == 3 ? .needsMore : .other
+        case 1:
+            guard record[0] != Self.handshake else { return .needsMore }
+            // Some servers take alerts and the like before the handshake.
+            return Self.recordTypes.contains(record[0]) ? .unreadable : .other
+        case 2: return record[1] == 3 ? .needsMore : .unreadable
         case ..<Self.headSize: return .needsMore
         default: break
         }
         let length = Int(record[3]) << 8 | Int(record[4])
-        guard length > 0, length <= Self.longestRecord else { return .other }
+        guard length > 0, length <= Self.longestRecord else { return .unreadable }
         guard record.count == Self.headSize + length else { return .needsMore }
         message += record[Self.headSize...]
         record = []
-        guard message.count <= Self.longestMessage, message[0] == Self.clientHello else { return .other }
+        guard message.count <= Self.longestMessage, message[0] == Self.clientHello else { return .unreadable }
         guard message.count >= 4 else { return .needsMore }
         let size = Int(message[1]) << 16 | Int(message[2]) << 8 | Int(message[3])
-        guard size <= Self.longestMessage else { return .other }
+        guard size <= Self.longestMessage else { return .unreadable }
         guard message.count >= 4 + size else { return .needsMore }
-        return ClientHello(body: message[4..<(4 + size)]).map { .hello($0) } ?? .other
+        return ClientHello(body: message[4..<(4 + size)]).map { .hello($0) } ?? .unreadable
     }
 
     private static let handshake: UInt8 = 22
+    private static let recordTypes: ClosedRange<UInt8> = 20...24
     private static let clientHello: UInt8 = 1
     private static let headSize = 5
     private static let longestRecord = 1 << 14
@@ -108,6 +115,7 @@ package struct ClientHello: Equatable, Sendable {
         guard let list = reader.vector(lengthBytes: 2), reader.isAtEnd else { return nil }
         var names = ByteReader(list)
         guard names.number(bytes: 1) == 0, let name = names.vector(lengthBytes: 2), !name.isEmpty,
+            names.isAtEnd,
             name.allSatisfy({ (0x21...0x7E).contains($0) })
         else { return nil }
         return String(decoding: name, as: UTF8.self).lowercased()

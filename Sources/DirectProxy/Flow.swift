@@ -34,8 +34,8 @@ struct Flow {
     private var look: HelloLook?
     /// Whether what is held waits for the look's answer.
     private var waits = false
-    /// Whether the look has seen the bytes that were read before.
-    private var isShown = false
+    /// Whether the look has still to see the bytes that were read before the tunnel.
+    private var isEarly: Bool
     /// The number of bytes that were sent.
     private(set) var moved: UInt64 = 0
 
@@ -44,7 +44,7 @@ struct Flow {
     ///   - look: Looks at what passes.
     init(first: ArraySlice<UInt8> = [], look: HelloLook? = nil) {
         (held, self.look) = (first, look)
-        waits = look != nil && !first.isEmpty
+        isEarly = look != nil && !first.isEmpty
     }
 
     /// Whether the end of the source has been passed on.
@@ -65,8 +65,8 @@ struct Flow {
         for _ in 0..<Self.roundsPerTurn {
             guard state != .done else { return .waits }
             if case .failed = sink.flush() { return .sinkFailed }
-            if waits, moved == 0, state == .open, !isShown {
-                isShown = true
+            if isEarly {
+                isEarly = false
                 let early = held
                 if unsafe early.withUnsafeBytes({ unsafe show($0) }) == .refuses { return .refused }
             }
@@ -95,7 +95,10 @@ struct Flow {
                 }
             case .again: continue
             case .wantsRead, .wantsWrite: return .waits
-            case .ended(clean: true): (state, look, waits) = (.ended, nil, false)
+            case .ended(clean: true):
+                // What has begun like a ClientHello will not be whole.
+                if waits { return .refused }
+                (state, look) = (.ended, nil)
             case .ended(clean: false), .failed: return .sourceFailed
             }
         }

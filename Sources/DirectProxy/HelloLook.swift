@@ -30,6 +30,8 @@ final class HelloLook {
         switch unsafe flight.add(bytes.assumingMemoryBound(to: UInt8.self).span) {
         case .needsMore: return (insists ? .waits : .passes, false)
         case .other: return (.passes, true)
+        // What cannot be read here may be read by the target.
+        case .unreadable: return (insists ? .refuses : .passes, true)
         case .hello(let hello):
             self.hello = hello
             let isOther = hello.serverName.map { $0 != name } ?? false

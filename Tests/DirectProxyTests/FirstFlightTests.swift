@@ -1,9 +1,16 @@
 import DirectCore
 import DirectHello
+import DirectIO
 import DirectProxy
 import DirectTestCommands
 import DirectTestPeers
 import Testing
+
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
 
 @Suite("The first flight of TLS", .idleLimit)
 struct FirstFlightTests {
@@ -28,7 +35,7 @@ struct FirstFlightTests {
     @Test(
         "What is no ClientHello is known from the first bytes that cannot be one",
         arguments: [
-            ([0x47], 0), ([0x16, 0x02], 1), ([0x16, 3, 1, 0, 0], 4), ([0x16, 3, 1, 0x40, 1], 4),
+            ([0x47], 0), ([0x15], 0), ([0x16, 0x02], 1), ([0x16, 3, 1, 0, 0], 4), ([0x16, 3, 1, 0x40, 1], 4),
             ([0x16, 3, 1, 0, 1, 2], 5), ([0x16, 3, 1, 0, 4, 1, 1, 0, 0], 8),
             ([0x16, 3, 1, 0, 5, 1, 0, 0, 1, 3], 9),
         ] as [([UInt8], Int)]
@@ -36,7 +43,8 @@ struct FirstFlightTests {
     func others(_ bytes: [UInt8], _ position: Int) {
         var flight = FirstFlight()
         for (index, byte) in bytes.enumerated() {
-            #expect(flight.add([byte].span) == (index < position ? .needsMore : .other))
+            let verdict: FirstFlight.Verdict = bytes[0] == 0x47 ? .other : .unreadable
+            #expect(flight.add([byte].span) == (index < position ? .needsMore : verdict))
         }
     }
 
@@ -53,7 +61,7 @@ struct FirstFlightTests {
         let place = try #require(bad.firstRange(of: Array("a.test".utf8)))
         bad[place.lowerBound - 1] = 200
         flight = FirstFlight()
-        #expect(flight.add(bad.span) == .other)
+        #expect(flight.add(bad.span) == .unreadable)
     }
 
     @Test(
@@ -113,11 +121,47 @@ struct FirstFlightTests {
         }
     }
 
+    @Test("Where names must match, they are read however the ClientHello is cut", arguments: [true, false])
+    func cutNames(isRight: Bool) throws {
+        let stage = try Stage { configuration, _ in configuration.serverNames = .matching }
+        let hello = Self.hello(isRight ? "www.nowhere.test" : "evil.nowhere.test")
+        for cut in 1..<hello.count {
+            let program = try stage.program()
+            try program.send(Array("CONNECT \(Stage.name) HTTP/1.1\r\n\r\n".utf8) + hello[..<cut])
+            let far = try stage.target.accept()
+            _ = try program.receive(exactly: 39)
+            try program.send(Array(hello[cut...]))
+            if isRight {
+                #expect(try far.receive(exactly: hello.count) == hello)
+            } else {
+                #expect(try program.receive(exactly: 7) == [21, 3, 3, 0, 2, 2, 112], "cut at \(cut)")
+            }
+        }
+    }
+
+    @Test(
+        "Where names must match, what begins like TLS and cannot be read ends the tunnel with an alert",
+        arguments: [
+            [22, 3, 1, 0, 0] + hello("www.nowhere.test"), [21, 3, 1, 0, 2, 1, 90] + hello("evil.test"),
+            [22, 2, 0] + hello("evil.test").dropFirst(3), hello("evil.test", padding: 33000),
+            Array(hello("www.nowhere.test").dropLast()),
+        ]
+    )
+    func unreadable(_ first: [UInt8]) throws {
+        let stage = try Stage { configuration, _ in configuration.serverNames = .matching }
+        let (program, far) = try stage.tunnel()
+        try program.send(first)
+        program.finishSending()
+        #expect(try program.receive(exactly: 7) == [21, 3, 3, 0, 2, 2, 112])
+        #expect(throws: SystemError("recv", code: ECONNRESET)) { try far.receive() }
+    }
+
     /// The records of a ClientHello.
     private static func hello(
         _ name: String?,
         protocols: [String] = [],
         hasECH: Bool = false,
+        padding: Int = 0,
         recordSize: Int = 16384
     ) -> [UInt8] {
         func vector(_ size: Int, _ bytes: [UInt8]) -> [UInt8] {
@@ -128,6 +172,7 @@ struct FirstFlightTests {
         if !protocols.isEmpty {
             extensions += [0, 16] + vector(2, vector(2, protocols.flatMap { vector(1, Array($0.utf8)) }))
         }
+        if padding > 0 { extensions += [0, 21] + vector(2, [UInt8](repeating: 0, count: padding)) }
         if hasECH { extensions += [0xFE, 0x0D] + vector(2, [1, 2, 3]) }
         let random = [UInt8](repeating: 7, count: 32)
         let body =

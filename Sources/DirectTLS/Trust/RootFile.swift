@@ -42,25 +42,33 @@ struct RootFile {
         guard file != -1 else { throw FileFault(code: code) }
         defer { close(file) }
         var status = stat()
-        guard !isRegular || fstat(file, &status) == 0 && status.st_mode & S_IFMT == S_IFREG else {
-            throw FileFault(code: EINVAL)
-        }
+        let isRegularFile = fstat(file, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+        guard isRegularFile || !isRegular else { throw FileFault(code: EINVAL) }
         let end = Instant.now.advanced(byNanoseconds: 300_000_000_000)
+        // A system's roots may be in more than a hundred files: each is read in one call if its size is right.
+        let size = isRegularFile ? Int(clamping: status.st_size) : 0
+        var room = (1...Self.most).contains(size) ? size + 1 : 64 * 1024
         var bytes: [UInt8] = []
         while true {
             guard Instant.now < end else { throw FileFault(code: ETIMEDOUT) }
-            // At once for a file that is no pipe. A second is as good as any time: the clock is looked at.
+            // A second is as good as any time: the clock is looked at.
             var wait = pollfd(fd: file, events: Int16(POLLIN), revents: 0)
-            guard poll(&wait, 1, 1000) != 0 else { continue }
+            guard isRegularFile || poll(&wait, 1, 1000) != 0 else { continue }
             var result = (count: 0, code: Int32(0))
-            bytes += [UInt8](unsafeUninitializedCapacity: 64 * 1024) { buffer, count in
+            bytes += [UInt8](unsafeUninitializedCapacity: room) { buffer, count in
                 result = Self.retrying { read(file, buffer.baseAddress, buffer.count) }
                 count = max(0, result.count)
             }
             if result.count == 0 { return bytes }
+            // Fewer than were asked for, and as many as there are.
+            if isRegularFile, bytes.count == size, result.count < room { return bytes }
             guard result.count > 0 || result.code == EAGAIN else { throw FileFault(code: result.code) }
+            room = 64 * 1024
         }
     }
+
+    /// The longest file that is read in one call.
+    private static let most = 1 << 20
 
     /// Repeats a call while signals interrupt it.
     private static func retrying<Count: FixedWidthInteger>(_ call: () -> Count) -> (count: Count, code: Int32)

@@ -162,7 +162,11 @@ let package = Package(
             ],
             swiftSettings: memorySafe
         ),
-        .target(name: "TLSFixtures", dependencies: ["CDirectOpenSSL"], swiftSettings: commonSettings),
+        .target(
+            name: "TLSFixtures",
+            dependencies: ["CDirectOpenSSL", "DirectHello"],
+            swiftSettings: commonSettings
+        ),
         .target(
             name: "CommandKit",
             dependencies: ["DirectCore", "DirectIO", "CDirectLinux"],
@@ -173,7 +177,7 @@ let package = Package(
             name: "tls-fixtures",
             dependencies: [
                 "CommandKit", "DirectCore", "DirectIO", "DirectTLS", "DirectHTTP", "DirectHTTP1",
-                "DirectCoding", "DirectJSON",
+                "DirectCoding", "DirectJSON", "DirectHello",
                 "TLSFixtures",
             ],
             path: "Commands/tls-fixtures",

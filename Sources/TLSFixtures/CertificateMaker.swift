@@ -45,19 +45,20 @@ enum CertificateMaker {
         ASN1_INTEGER_set_uint64(X509_get_serialNumber(certificate), serial)
         ASN1_TIME_set(X509_getm_notBefore(certificate), time_t(profile.validity.notBefore))
         ASN1_TIME_set(X509_getm_notAfter(certificate), time_t(profile.validity.notAfter))
-        if let commonName = profile.commonName {
-            let bytes = Array(commonName.utf8)
+        for (field, value) in [("O", profile.organization), ("CN", profile.commonName)] {
+            guard let value else { continue }
+            let bytes = Array(value.utf8)
             guard
                 X509_NAME_add_entry_by_txt(
                     X509_get_subject_name(certificate),
-                    "CN",
+                    field,
                     MBSTRING_UTF8,
                     bytes,
                     Int32(bytes.count),
                     -1,
                     0
                 ) == 1
-            else { throw openSSLError("common name \(commonName)") }
+            else { throw openSSLError("subject \(field)=\(value)") }
         }
         X509_set_issuer_name(certificate, X509_get_subject_name(issuer?.x509 ?? certificate))
         guard X509_set_pubkey(certificate, key) == 1 else { throw openSSLError("X509_set_pubkey") }
@@ -154,7 +155,7 @@ enum CertificateMaker {
             OPENSSL_sk_push(names, fixture_GENERAL_NAME_new(kind, type, bytes, Int32(bytes.count)))
         }
         // RFC 5280, section 4.2.1.6: the extension is critical if the subject is empty.
-        let critical: Int32 = profile.commonName == nil ? 1 : 0
+        let critical: Int32 = (profile.commonName ?? profile.organization) == nil ? 1 : 0
         guard
             X509_add1_ext_i2d(certificate, NID_subject_alt_name, UnsafeMutableRawPointer(names), critical, 0)
                 == 1
@@ -179,6 +180,7 @@ enum CertificateMaker {
         return switch digest {
         case .sha256: EVP_sha256()
         case .sha384: EVP_sha384()
+        case .sha512: EVP_sha512()
         case .sha1: EVP_sha1()
         case .md5: EVP_md5()
         }

@@ -36,6 +36,8 @@ public struct CertificateProfile: Sendable {
         case sha256
         /// SHA-384.
         case sha384
+        /// SHA-512.
+        case sha512
         /// SHA-1.
         case sha1
         /// MD5.
@@ -100,6 +102,8 @@ public struct CertificateProfile: Sendable {
 
     /// The subject's common name. `nil` leaves the subject empty.
     public var commonName: String?
+    /// The subject's organization, before the common name.
+    package var organization: String?
     /// The entries of subjectAltName. If empty, the extension is omitted.
     public var names: [Name]
     /// The validity period.

@@ -28,7 +28,17 @@ public final class FixtureServer: Sendable {
         port: UInt16 = 0,
         behaviour: FixtureBehaviour
     ) throws(FixtureError) -> FixtureServer {
-        FixtureServer(try ServerCore(security, .serving(behaviour), on: address, port: port))
+        FixtureServer(try ServerCore(.serving(security, behaviour), on: address, port: port))
+    }
+
+    /// Starts a server that is several behind one port: the first bytes of a connection choose the site,
+    /// which `choose` makes when it is asked for first. An error of it ends the connection.
+    package static func start(
+        on address: String,
+        port: UInt16,
+        choosing choose: @escaping @Sendable (FixtureAsk) throws -> FixtureSite
+    ) throws(FixtureError) -> FixtureServer {
+        FixtureServer(try ServerCore(.choosing(ChosenSites(choose)), on: address, port: port))
     }
 
     /// Starts identical servers on several addresses, on one port that is free on all of them.
@@ -50,7 +60,7 @@ public final class FixtureServer: Sendable {
         on address: String = "127.0.0.1",
         port: UInt16 = 0
     ) throws(FixtureError) -> FixtureServer {
-        FixtureServer(try ServerCore(.plain, .refusing, on: address, port: port))
+        FixtureServer(try ServerCore(.refusing, on: address, port: port))
     }
 
     /// Reserves a port whose accept queue is full, so that connecting hangs as if the host were down.
@@ -58,7 +68,7 @@ public final class FixtureServer: Sendable {
         on address: String = "127.0.0.1",
         port: UInt16 = 0
     ) throws(FixtureError) -> FixtureServer {
-        FixtureServer(try ServerCore(.plain, .unresponsive, on: address, port: port))
+        FixtureServer(try ServerCore(.unresponsive, on: address, port: port))
     }
 
     private init(_ core: ServerCore) {

@@ -112,6 +112,8 @@ public struct FixtureTLSSettings: Sendable {
     public var groups: String?
     /// The keys for Encrypted Client Hello. `nil` ignores it, as servers do that do not know it.
     public var encryptedClientHello: FixtureECH?
+    /// The group of ephemeral Diffie-Hellman. `nil` leaves DHE out.
+    package var diffieHellman: DiffieHellmanGroup?
     /// Whether a TLS 1.2 client may renegotiate.
     package var allowsRenegotiation = false
 

@@ -15,6 +15,8 @@ public struct ConnectionRecord: Sendable {
     public let clientAddress: String
     /// The client's port.
     public let clientPort: UInt16
+    /// What the first bytes ask for, on a server that chooses by them.
+    package internal(set) var ask: FixtureAsk?
     /// The client's ClientHello, or `nil` on a plain connection or before it has arrived.
     public internal(set) var hello: ClientHello?
     /// The result of the TLS handshake, or `nil` until it has finished.

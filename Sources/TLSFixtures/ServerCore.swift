@@ -12,7 +12,9 @@ final class ServerCore: @unchecked Sendable {
     /// The use of the port.
     enum Mode {
         /// Accepts connections with this behaviour.
-        case serving(FixtureBehaviour)
+        case serving(FixtureSecurity, FixtureBehaviour)
+        /// Accepts connections, each with the behaviour that it asks for.
+        case choosing(ChosenSites)
         /// The port is bound, but does not listen, so that connecting is refused.
         case refusing
         /// The accept queue is kept full, so that connecting hangs.
@@ -23,8 +25,7 @@ final class ServerCore: @unchecked Sendable {
     let port: UInt16
     let recorder = Recorder()
 
-    private let security: TLSContext?
-    private let behaviour: FixtureBehaviour
+    private let choice: Choice
     private let listener: Int32
     /// A pipe whose reading end wakes the accept thread.
     private let wake: (reading: Int32, writing: Int32)
@@ -41,12 +42,19 @@ final class ServerCore: @unchecked Sendable {
     /// Guarded by the lock, since pausing threads test it.
     private var stopping = false
 
-    init(_ security: FixtureSecurity, _ manner: Mode, on address: String, port: UInt16) throws(FixtureError) {
+    private enum Choice {
+        case one(ChosenSites.Site)
+        case byFirstBytes(ChosenSites)
+    }
+
+    init(_ manner: Mode, on address: String, port: UInt16) throws(FixtureError) {
         self.address = address
-        self.security =
-            switch security {
-            case .plain: nil
-            case .tls(let settings): try TLSContext(settings)
+        choice =
+            switch manner {
+            case .serving(let security, let behaviour):
+                .one(ChosenSites.Site(security: try TLSContext.of(security), behaviour: behaviour))
+            case .choosing(let sites): .byFirstBytes(sites)
+            case .refusing, .unresponsive: .one(ChosenSites.Site(security: nil, behaviour: .bytes([])))
             }
         listener = try Sockets.bound(to: address, port: port)
         self.port = Sockets.port(of: listener)
@@ -55,13 +63,10 @@ final class ServerCore: @unchecked Sendable {
         do throws(FixtureError) {
             wake = try Sockets.pipe()
             switch manner {
-            case .serving(let behaviour):
-                self.behaviour = behaviour
+            case .serving, .choosing:
                 try Sockets.startListening(listener, backlog: 1024)
-            case .refusing:
-                behaviour = .bytes([])
+            case .refusing: break
             case .unresponsive:
-                behaviour = .bytes([])
                 try Sockets.startListening(listener, backlog: 0)
                 fillers = try Sockets.fillQueue(of: address, port: self.port)
             }
@@ -73,7 +78,10 @@ final class ServerCore: @unchecked Sendable {
         }
         self.wake = wake
         self.fillers = fillers
-        if case .serving = manner { try startAccepting() }
+        switch manner {
+        case .serving, .choosing: try startAccepting()
+        case .refusing, .unresponsive: break
+        }
     }
 
     var isStopping: Bool { Bell.read { stopping } }
@@ -152,12 +160,33 @@ final class ServerCore: @unchecked Sendable {
 
     /// Serves a connection on its thread, from the first byte to the closing of the socket.
     private func run(_ number: Int, socket: Int32) {
-        let wire = Wire(socket: socket, security: security) { [unowned self] in isStopping }
-        let connection = FixtureConnection(wire: wire, number: number, core: self)
-        let end = connection.run(behaviour.forConnection(number))
-        connection.close(after: end)
+        let end: ConnectionEnd
+        do {
+            let (site, bytes) = try site(for: number, socket: socket)
+            let wire = Wire(socket: socket, security: site.security, alreadyRead: bytes) {
+                [unowned self] in isStopping
+            }
+            let connection = FixtureConnection(wire: wire, number: number, core: self)
+            end = connection.run(site.behaviour.forConnection(number))
+            connection.close(after: end)
+        } catch {
+            end = .handlerFailed("\(error)")
+        }
         lock.locked { openSockets[number] = nil }
         close(socket)
         recorder.end(number, end: end)
+    }
+
+    /// Returns what a connection meets, and the bytes that were read to know it.
+    private func site(for number: Int, socket: Int32) throws -> (ChosenSites.Site, [UInt8]) {
+        switch choice {
+        case .one(let site): return (site, [])
+        case .byFirstBytes(let sites):
+            let (ask, bytes) = FixtureAsk.read(from: socket)
+            recorder.update(number) { $0.ask = ask }
+            let site = try sites.site(for: ask)
+            // A behaviour that answers TLS itself goes on after the ClientHello.
+            return (site, site.security == nil && ask != .plain ? [] : bytes)
+        }
     }
 }

@@ -42,6 +42,7 @@ final class TLSContext: @unchecked Sendable {
         if let groups = settings.groups, fixture_SSL_CTX_set1_groups_list(context, groups) != 1 {
             throw openSSLError("groups \(groups)")
         }
+        try settings.diffieHellman?.install(in: context)
         fixture_SSL_CTX_set_read_ahead(context)
         if settings.allowsRenegotiation { fixture_SSL_CTX_allow_renegotiation(context) }
     }

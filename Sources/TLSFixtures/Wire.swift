@@ -31,11 +31,19 @@ final class Wire {
     private let isStopping: () -> Bool
     private var tls: (ssl: OpaquePointer, context: TLSContext)?
     private var sawEnd = false
+    /// What was read before there was a wire.
+    private var alreadyRead: ArraySlice<UInt8>
     /// errno of the last failed socket call, since OpenSSL may change errno before its caller sees it.
     private var lastErrno: Int32 = 0
 
-    init(socket: Int32, security: TLSContext?, isStopping: @escaping () -> Bool) {
+    init(
+        socket: Int32,
+        security: TLSContext?,
+        alreadyRead: [UInt8],
+        isStopping: @escaping () -> Bool
+    ) {
         self.socket = socket
+        self.alreadyRead = alreadyRead[...]
         self.isStopping = isStopping
         guard let security, let ssl = SSL_new(security.context) else { return }
         tls = (ssl, security)
@@ -205,7 +213,7 @@ final class Wire {
     fileprivate var isAtEnd: Bool { sawEnd }
 
     private func receiveRaw(into buffer: UnsafeMutableRawBufferPointer) -> Int {
-        let count = Sockets.receive(socket, bytes: buffer)
+        let count = takeAlreadyRead(into: buffer) ?? Sockets.receive(socket, bytes: buffer)
         if count > 0 {
             socketByteCount += count
             let room = ConnectionRecord.socketBytesLimit - socketBytes.count
@@ -213,6 +221,14 @@ final class Wire {
         }
         if count == 0 { sawEnd = true }
         if count < 0 { lastErrno = errno }
+        return count
+    }
+
+    private func takeAlreadyRead(into buffer: UnsafeMutableRawBufferPointer) -> Int? {
+        guard !alreadyRead.isEmpty else { return nil }
+        let count = min(buffer.count, alreadyRead.count)
+        buffer.copyBytes(from: alreadyRead.prefix(count))
+        alreadyRead.removeFirst(count)
         return count
     }
 

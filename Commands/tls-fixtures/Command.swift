@@ -36,6 +36,7 @@ struct Command {
             return await withFolder(fixtures) { folder in serve(folder) }
         case .serve(let name?, let fixtures):
             return await withFolder(fixtures) { folder in serve(folder, name: name) }
+        case .badssl(let options): return serve(options)
         case .run(let options):
             return await withFolder(options.fixtures) { folder in await run(options, folder: folder) }
         case .client: return await JobReader.run(OurClient(keepsTimeLimit: true))
@@ -150,6 +151,21 @@ struct Command {
         do {
             let served = try ServedFixtures(folder)
             Terminal.write(served.map)
+            stop.wait()
+            served.stop()
+            return 0
+        } catch {
+            Terminal.complain("tls-fixtures: \(error)")
+            return 1
+        }
+    }
+
+    private static func serve(_ options: BadsslServer.Options) -> Int32 {
+        let stop = StopSignal()
+        do {
+            let served = try BadsslServer(options)
+            try served.writeFiles()
+            Terminal.write(served.list)
             stop.wait()
             served.stop()
             return 0

@@ -1,4 +1,5 @@
 internal import CommandKit
+internal import DirectCore
 
 /// The parsed command line.
 enum Options: Equatable {
@@ -6,6 +7,8 @@ enum Options: Equatable {
     case version
     /// Serves everything, or the vectors with this text in their names.
     case serve(name: String?, fixtures: String?)
+    /// Serves the local badssl.
+    case badssl(BadsslServer.Options)
     case run(RunOptions)
     /// Our own client as a program that speaks the contract of `Fixtures/clients`.
     case client
@@ -62,16 +65,39 @@ enum Options: Equatable {
     }
 
     private static func serve(_ rest: inout ArgumentReader) throws(Fault) -> Options {
-        var name: String?
-        var fixtures: String?
+        var (name, fixtures) = (String?.none, String?.none)
+        var (isBadssl, badssl) = (false, BadsslServer.Options())
         while let word = rest.next() {
             switch word {
             case "--fixtures": fixtures = try rest.value(of: word)
             case "--name": name = try rest.value(of: word)
+            case "--badssl": isBadssl = true
+            case "--suffix": badssl.suffix = try domain(of: word, &rest)
+            case "--listen": badssl.listen = try endpoint(of: word, &rest)
+            case "--files": badssl.files = try rest.value(of: word)
             default: throw Fault(what: "unknown option \"\(word)\" of serve")
             }
         }
+        if isBadssl, name == nil, fixtures == nil { return .badssl(badssl) }
+        guard !isBadssl else { throw Fault(what: "--badssl needs no fixtures: it makes all it serves") }
+        guard badssl == BadsslServer.Options() else {
+            throw Fault(what: "--suffix, --listen and --files go with --badssl")
+        }
         return .serve(name: name, fixtures: fixtures)
+    }
+
+    private static func domain(of option: String, _ rest: inout ArgumentReader) throws(Fault) -> String {
+        let text = try rest.value(of: option)
+        do throws(HTTPHostError) { return try DomainName(text).text } catch {
+            throw Fault(what: "\(option) \(text): \(error)")
+        }
+    }
+
+    private static func endpoint(of option: String, _ rest: inout ArgumentReader) throws(Fault) -> Endpoint {
+        let text = try rest.value(of: option)
+        do throws(AddressError) { return try Endpoint(text) } catch {
+            throw Fault(what: "\(option) \(text): \(error)")
+        }
     }
 
     static let usage = """
@@ -80,6 +106,11 @@ enum Options: Equatable {
             stopped (SIGINT or SIGTERM) or until its standard input is closed, if that is a pipe. With --name it
             serves the vectors with TEXT in their names one after the other, and prints what is needed to try each by
             hand, with a command for curl.
+
+        tls-fixtures serve --badssl [--suffix badssl.test] [--listen IP:PORT] [--files FOLDER]
+            Serves a local badssl behind one port: https://expired.badssl.test and so on, each certificate made at
+            start under a root of its own, and plain HTTP. Prints the cases, the root and a client certificate as
+            JSON; --files also writes root.pem and client.pem, once it serves. docs/Badssl.md says more.
 
         tls-fixtures run [TOPIC ...] [--client CLIENT] ... [--name TEXT] [--right RIGHT,...] [--baseline FILE]
                          [--json|--junit|--failures|--list] [--jobs N] [--repeat N]

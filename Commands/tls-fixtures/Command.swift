@@ -39,8 +39,30 @@ struct Command {
         case .badssl(let options): return serve(options)
         case .run(let options):
             return await withFolder(options.fixtures) { folder in await run(options, folder: folder) }
+        case .check(let words): return check(words)
+        case .adapterPath:
+            guard let folder = adapters else { return 2 }
+            Terminal.write(folder + "\n")
+            return 0
         case .client: return await JobReader.run(OurClient(keepsTimeLimit: true))
         }
+    }
+
+    /// The folder of adapters; `nil`, which is told, if there is none.
+    private static var adapters: String? {
+        guard let folder = FixtureFolder.found else {
+            Terminal.complain("tls-fixtures: found no Fixtures folder")
+            return nil
+        }
+        return "\(folder)/clients"
+    }
+
+    /// Becomes the program that checks an adapter.
+    private static func check(_ words: [String]) -> Int32 {
+        guard let folder = adapters else { return 2 }
+        let code = become("python3", ["\(folder)/check"] + words)
+        Terminal.complain("tls-fixtures: cannot run python3: \(errnoText(code))")
+        return 2
     }
 
     /// Reads the folder of fixtures and passes it to `body`, or reports what is wrong with it.
@@ -78,7 +100,13 @@ struct Command {
                 try Baseline(file: $0, of: folder.vectors.map(\.head.name))
             }
             let clients = try await clients(options.clients, folder: folder)
-            let run = Run(folder: folder, vectors: vectors, clients: clients, jobs: options.jobs)
+            let run = Run(
+                folder: folder,
+                vectors: vectors,
+                clients: clients,
+                jobs: options.jobs,
+                known: baseline?.known ?? []
+            )
             var report = report(options.output, folder, count: vectors.count * clients.count)
             var repetition = Repetition()
             let score = try await run.run { row in

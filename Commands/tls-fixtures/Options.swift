@@ -10,6 +10,10 @@ enum Options: Equatable {
     /// Serves the local badssl.
     case badssl(BadsslServer.Options)
     case run(RunOptions)
+    /// Checks an adapter, with these arguments of `Fixtures/clients/check`.
+    case check([String])
+    /// Prints the folder of the adapters.
+    case adapterPath
     /// Our own client as a program that speaks the contract of `Fixtures/clients`.
     case client
 
@@ -47,20 +51,26 @@ enum Options: Equatable {
     /// Parses the arguments, without the name of the program.
     init(_ arguments: [String]) throws(Fault) {
         var rest = ArgumentReader(arguments[...])
-        let word = arguments.contains("--help") || arguments.contains("-h") ? "help" : rest.next()
+        // What follows is another program's.
+        let own = arguments.prefix { $0 != "--" }
+        let word = own.contains("--help") || own.contains("-h") ? "help" : rest.next()
         switch word {
         case "help": self = .help
         case "--version": self = .version
         case "serve": self = try Self.serve(&rest)
         case "run": self = .run(try RunOptions(&rest))
-        case "client":
-            if let word = rest.next() {
-                throw Fault(what: "client takes no arguments, but was given \"\(word)\"")
+        case "check": self = .check(Array(arguments.dropFirst()))
+        case "client", "adapter-path":
+            if let extra = rest.next() {
+                throw Fault(what: "\(word ?? "") takes no arguments, but was given \"\(extra)\"")
             }
-            self = .client
-        case nil: throw Fault(what: "a command is missing: serve, run or client")
+            self = word == "client" ? .client : .adapterPath
+        case nil: throw Fault(what: "a command is missing: serve, run, check, adapter-path or client")
         case let word?:
-            throw Fault(what: "unknown command \"\(word)\"; the commands are serve, run and client")
+            throw Fault(
+                what:
+                    "unknown command \"\(word)\"; the commands are serve, run, check, adapter-path and client"
+            )
         }
     }
 
@@ -128,7 +138,7 @@ enum Options: Equatable {
             --right   runs only the vectors of these rights: attack, must, should, choice
             --baseline  a file with names of vectors that are known to fail, one a line, as --failures prints them
                       (# begins a comment). Only what fails besides them makes the exit status 1; those that no
-                      longer fail are told, and names that no vector has
+                      longer fail are told, and names that no vector has. In JUnit those in the file are skipped
             --json    prints one JSON object for each vector, then one with the totals
             --junit   prints a JUnit report in XML
             --failures  prints the names of the vectors that failed, and no more
@@ -138,6 +148,13 @@ enum Options: Equatable {
                       vectors whose verdict was not the same in all runs, and exits with 1 if there are any
             --fixtures  the folder with `vectors`, `certificates` and `clients`; by default the nearest `Fixtures`
                       above the current folder or above this program, or beside it
+
+        tls-fixtures check [--verbose] [-- COMMAND | CLIENT ...]
+            Runs some sixty jobs through an adapter, the command or a client of Fixtures/clients, against servers of its
+            own, and says what the adapter does wrong. It needs Python 3 and openssl.
+
+        tls-fixtures adapter-path
+            Prints the folder with the adapters of other clients, from which a new one can begin, and their contract.
 
         tls-fixtures client
             Is this package's client as such a program: reads jobs and writes results, a line each.

@@ -76,6 +76,14 @@ struct CommandRunTests {
         #expect(lines.allSatisfy { $0.count == 3 && $0[0] == "names" })
     }
 
+    @Test("The folder of adapters has the contract, and checking a program that is none ends with status 1")
+    func adapters() async throws {
+        let folder = try await run(["adapter-path"]).output.dropLast()
+        #expect(FileManager.default.fileExists(atPath: "\(folder)/contract.py"))
+        let result = try await run(["check", "--", "true"])
+        #expect(result.status == 1 && result.output.contains("it has ended with 0"), "\(result)")
+    }
+
     @Test("The fixtures above the current folder come first")
     func currentFolder() async throws {
         let fixtures = try TemporaryFixtures(["names/a.json": Self.names])

@@ -31,6 +31,16 @@ struct FixtureOptionsTests {
         #expect(try Options(["serve", word]) == .help)
     }
 
+    @Test("What follows two hyphens belongs to the adapter that is checked")
+    func check() throws {
+        #expect(
+            try Options(["check", "--verbose", "--", "mine", "--help"])
+                == .check(["--verbose", "--", "mine", "--help"])
+        )
+        #expect(try Options(["check", "--help"]) == .help)
+        #expect(try Options(["adapter-path"]) == .adapterPath)
+    }
+
     @Test("Help names each topic", arguments: Topic.allCases)
     func topics(_ topic: Topic) {
         #expect(Options.usage.contains(topic.rawValue))
@@ -44,7 +54,7 @@ struct FixtureOptionsTests {
             ["run", "--client", "  "], ["run", "--jobs", "0"], ["run", "--jobs", "many"],
             ["run", "--repeat", "0"],
             ["run", "--json", "--junit"],
-            ["client", "more"], ["serve", "--json"], ["serve", "--fixtures"],
+            ["client", "more"], ["adapter-path", "more"], ["serve", "--json"], ["serve", "--fixtures"],
             ["run", "--fixtures", "/nowhere/at/all"],
             ["run", "--name", "a name that no vector has"],
         ]

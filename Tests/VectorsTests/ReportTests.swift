@@ -52,6 +52,30 @@ struct ReportTests {
         #expect(try row(.must).lines([name]) == ["SNI: expected a, got b"])
     }
 
+    @Test("A failure that is known is skipped in JUnit, and counted in JSON among the failures")
+    func known() throws {
+        var row = try row(.must)
+        row.isKnown = true
+        let new = try self.row(.must)
+        var report = JUnitReport()
+        report.add(row)
+        report.add(new)
+        #expect(report.text.contains(#"tests="2" failures="1" skipped="1" errors="0""#))
+        #expect(
+            report.text.contains(
+                #"<skipped message="known to fail: ending: expected answered, got wrongName"/>"#
+            )
+        )
+        #expect(report.text.split(separator: "<failure ").count == 2)
+        #expect(score([row, new]) == Score(failed: 2, known: 1))
+        #expect(score([row, new]).lastLine == "0 passed, 2 failed (1 known)")
+        let json = JSONReport(vectors: "1")
+        #expect("\(json.object(score([row, new])))".contains(#""failed":2,"#))
+        #expect("\(json.object(score([row, new])))".contains(#""known":1"#))
+        #expect("\(JSONReport.object(row))".contains(#""known":true,"#))
+        #expect("\(JSONReport.object(row))".contains(#""outcome":"failed","#))
+    }
+
     @Test("The last line counts differing choices only if there are any")
     func lastLine() {
         #expect(Score(passed: 3, failed: 2, left: 1).lastLine == "3 passed, 2 failed")

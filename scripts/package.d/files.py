@@ -5,8 +5,9 @@
                                          library, the C++ library, the static libraries of these packages of Debian) and the shared
                                          libraries that the program needs, with the Debian packages that they are of on this machine
   wheel PROGRAM VERSION TAG SBOM FOLDER  makes the wheel of a program, and prints its path without an end of line. The program goes
-                                         where pip puts commands; tls-fixtures has the fixtures in share/tls-fixtures. Files have the
-                                         time SOURCE_DATE_EPOCH and a fixed order, so that the same content makes the same wheel
+                                         where pip puts commands; tls-fixtures has the fixtures in share/tls-fixtures, and the contract
+                                         of adapters as a module. Files have the time SOURCE_DATE_EPOCH and a fixed order, so that the
+                                         same content makes the same wheel
   describe FRAMEWORK                     writes the Info.plist of an XCFramework of OpenSSL, from its folders
   find FRAMEWORK SYSTEM ARCHITECTURE     prints library and headers for a target such as ios-simulator arm64
   tbd TARGET INSTALL-NAME LIBRARY [SYMBOL…]   prints a list of symbols for Apple's linker: all that a library exports, and more. The
@@ -148,6 +149,9 @@ def wheel(program, version, tag, sbom, folder):
     files = {f"{data}/scripts/{name}": (Path(program).read_bytes(), True)}
     if name == "tls-fixtures":
         files |= fixtures(f"{data}/data/share/tls-fixtures/Fixtures")
+        # Adapters outside of the folder of clients import it as tls_fixtures.contract.
+        files[f"{module}/contract.py"] = ((ROOT / "Fixtures/clients/contract.py").read_bytes(), False)
+        files[f"{module}/__init__.py"] = (b'"""The vectors of tls-fixtures for clients in Python: see contract."""\n', False)
     else:
         files[f"{data}/data/share/man/man1/sni-probe.1"] = ((ROOT / "docs/sni-probe.1").read_bytes(), False)
     files |= {f"{info}/licenses/{title}": (text, False) for title, text in licences().items()}

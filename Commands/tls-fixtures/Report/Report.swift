@@ -27,7 +27,7 @@ struct JSONReport: Report {
             "totals": .object([
                 "passed": .number(score.passed), "failed": .number(score.failed),
                 "differ": .number(score.choices), "left": .number(score.left),
-                "broken": .number(score.broken),
+                "broken": .number(score.broken), "known": .number(score.known),
             ]),
             "vectors": .string(vectors),
             "program": .string(PackageVersion.text),
@@ -54,6 +54,7 @@ struct JSONReport: Report {
             "outcome": .string(outcome),
             "leftBecause": reason,
             "adapterFailed": fault,
+            "known": .bool(row.isKnown),
             "tries": .number(row.tries),
             "milliseconds": .number(row.milliseconds),
             "differences": .array(

@@ -7,6 +7,8 @@ struct Score: Equatable, Sendable {
     var left = 0
     /// Vectors that could not be judged because a client's adapter failed.
     var broken = 0
+    /// Those of `failed` that are known to.
+    var known = 0
 
     /// Whether nothing failed, and nothing kept a vector from being judged.
     var isGood: Bool { failed == 0 && broken == 0 }
@@ -18,7 +20,9 @@ struct Score: Equatable, Sendable {
         switch row.outcome {
         case .passed: passed += 1
         case .failed where row.differsByChoice: choices += 1
-        case .failed: failed += 1
+        case .failed:
+            failed += 1
+            if row.isKnown { known += 1 }
         case .left: left += 1
         case .broken: broken += 1
         }
@@ -26,7 +30,8 @@ struct Score: Equatable, Sendable {
 
     /// The last line of every report.
     var lastLine: String {
-        "\(passed) passed, \(failed) failed" + (choices == 0 ? "" : ", \(choices) choices differ")
+        "\(passed) passed, \(failed) failed" + (known == 0 ? "" : " (\(known) known)")
+            + (choices == 0 ? "" : ", \(choices) choices differ")
             + (broken == 0 ? "" : ", \(broken) not judged: the adapter failed")
     }
 }

@@ -5,6 +5,8 @@ struct Run {
     let clients: [any VectorClient]
     /// The number of vectors to run at the same time. `nil` leaves it to each client.
     var jobs: Int?
+    /// The names of vectors that are known to fail.
+    var known: Set<String> = []
 
     /// Runs all vectors against each client in turn.
     ///
@@ -21,6 +23,8 @@ struct Run {
                 jobs: jobs
             )
             await inOrder(trial) { row in
+                var row = row
+                row.isKnown = row.isFailure && known.contains(row.head.name)
                 score.count(row)
                 report(row)
             }

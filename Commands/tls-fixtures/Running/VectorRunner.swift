@@ -25,6 +25,8 @@ struct Row: Sendable {
     var milliseconds = 0
     /// Whether the client is this package's own, for which the package's choices are rules.
     var isOurs = false
+    /// Whether it has failed and is known to (`--baseline`).
+    var isKnown = false
 }
 
 /// Which harmless twins of attacks a client passes. Each is run once.

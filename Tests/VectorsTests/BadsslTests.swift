@@ -52,10 +52,10 @@ struct BadsslTests {
     static let facts = [
         Fact("expired", "", "Verify return code: 10 "), Fact("not-yet-valid", "", "Verify return code: 9 "),
         Fact("wrong.host", "", "Verify return code: 62 "), Fact("self-signed", "", "Verify return code: 18 "),
-        Fact("no-common-name", "", "Verify return code: 0 ", "subject=O = Local badssl\n"),
+        Fact("no-common-name", "", "Verify return code: 0 ", "subject=O=Local badssl\n"),
         Fact("no-subject", "", "Verify return code: 0 ", "subject=\n"),
         Fact("only-common-name", "", "none", then: "openssl x509 -noout -text | grep -q DNS: || echo none"),
-        .text("only-common-name", "Subject: CN = only-common-name.badssl.test"),
+        .text("only-common-name", "Subject: CN=only-common-name.badssl.test"),
         Fact("wrong-purpose", "", "Verify return code: 26 "),
         Fact("rsa1024", weak, "Server public key is 1024 bit"),
         Fact("sha1-2017", "", "Verify return code: 68 "),
@@ -96,10 +96,10 @@ struct BadsslTests {
         Fact("null", "-cipher NULL-SHA256:@SECLEVEL=0", "Cipher is NULL-SHA256\n"),
         Fact("null", "", "alert handshake failure"), Fact("cbc", "", "Cipher is ECDHE-ECDSA-AES128-SHA\n"),
         Fact("static-rsa", "", "Cipher is AES128-GCM-SHA256\n"),
-        Fact("dh1024", dhe, "Server Temp Key: DH, 1024 bits"),
+        Fact("dh1024", dhe, "Temp Key: DH, 1024 bits"),
         Fact("dh512", "", "dh key too small"), Fact("dh1024", "", "dh key too small"),
-        Fact("dh2048", "", "Server Temp Key: DH, 2048 bits", "Verify return code: 0 "),
-        Fact("dh-composite", "", "Server Temp Key: DH, 2048 bits", "Verify return code: 0 "),
+        Fact("dh2048", "", "Temp Key: DH, 2048 bits", "Verify return code: 0 "),
+        Fact("dh-composite", "", "Temp Key: DH, 2048 bits", "Verify return code: 0 "),
         Fact("dh-small-subgroup", "", "bad dh value"),
         Fact("", "", "Verify return code: 0 "),
         Fact("mozilla-modern", "", "Verify return code: 0 "),
@@ -111,7 +111,9 @@ struct BadsslTests {
 
     @Test("Each case is what it says, as openssl sees it", arguments: facts)
     func fact(_ fact: Fact) async throws {
+        // From 3.2 on openssl writes names without spaces around the sign.
         let output = try await Self.ask(fact.labels, fact.arguments, then: fact.then)
+            .replacing(" = ", with: "=")
         for wanted in fact.wanted { #expect(output.contains(wanted), "\(output)") }
     }
 

@@ -45,7 +45,7 @@ struct RootFile {
         let isRegularFile = fstat(file, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
         guard isRegularFile || !isRegular else { throw FileFault(code: EINVAL) }
         let end = Instant.now.advanced(byNanoseconds: 300_000_000_000)
-        // A system's roots may be in more than a hundred files: each is read in one call if its size is right.
+        // A system may have over a hundred files of roots: each is read in one call if its size is right.
         let size = isRegularFile ? Int(clamping: status.st_size) : 0
         var room = (1...Self.most).contains(size) ? size + 1 : 64 * 1024
         var bytes: [UInt8] = []

@@ -144,7 +144,25 @@ struct FileDraftTests {
         #expect(draft.replaces(own))
         #expect(try draft.commit(beside: ".part", inPlaceOf: own) == folder.path + "/file")
         #expect(try folder.read("file") == "n" && folder.names.count == 4)
+        // What follows is there at once, and the name is the final one.
+        try draft.write([UInt8(ascii: "o")])
+        #expect(try folder.read("file") == "no")
+        try draft.commit()
+        #expect(try folder.read("file") == "no" && folder.names.count == 4)
         for file in [own, former ?? -1] { close(file) }
+    }
+
+    @Test("A file beside grows under its name, and gives that up for the final one")
+    func growingBeside() throws {
+        try folder.write("old", "file")
+        let draft = try FileDraft(folder.path + "/file", mode: 0o600)
+        try draft.write([UInt8(ascii: "a")])
+        #expect(try draft.commit(beside: ".part") == folder.path + "/file.part")
+        try draft.write([UInt8(ascii: "b")])
+        #expect(try folder.read("file") == "old" && folder.read("file.part") == "ab")
+        try draft.settle()
+        try draft.commit()
+        #expect(try folder.names == ["file"] && folder.read("file") == "ab")
     }
 
     @Test("Several writers of one file replace it one after the other, and leave nothing else")

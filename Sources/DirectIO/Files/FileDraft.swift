@@ -31,7 +31,7 @@ package final class FileDraft: @unchecked Sendable {
     /// The open file.
     package let descriptor: Int32
     /// The name that the file has until it is complete; `nil` for none.
-    let place: FilePlace?
+    private(set) var place: FilePlace?
     /// The file to replace; `nil` for direct output.
     private let target: FilePlace?
     /// The permissions of a new file, and those that the system gave this one for them: `nil` if it is not
@@ -39,6 +39,8 @@ package final class FileDraft: @unchecked Sendable {
     private let mode: UInt16, granted: UInt16?
     /// Whether the temporary name goes with this object.
     private var isPending = false
+    /// Whether the file already has the name that ``commit(beside:inPlaceOf:)`` gives.
+    private var isBeside = false
 
     /// Whether the bytes go to their destination at once.
     package var isDirect: Bool { target == nil }
@@ -118,11 +120,14 @@ package final class FileDraft: @unchecked Sendable {
 
     /// Gives the file its final name. Call ``settle()`` first. Has no effect on direct output.
     ///
-    /// A file that is replaced passes its owner and its permissions on.
+    /// A file that is replaced passes its owner and its permissions on. A name that
+    /// ``commit(beside:inPlaceOf:)`` gave is taken away, unless it is the final one.
     ///
     /// - Throws: `ESTALE` if another file has got the temporary name meanwhile.
     package func commit() throws(SystemError) {
-        if let target { try commit(to: target) }
+        guard let target else { return }
+        if isBeside, try isAt(target) { return }
+        try commit(to: target)
     }
 
     /// Returns another file that is to get the same name.
@@ -138,7 +143,8 @@ package final class FileDraft: @unchecked Sendable {
     }
 
     /// Gives the file a name that is longer by this suffix, or by that and a number, and leaves the one that
-    /// it was to replace. Returns the path of the file; `nil` for direct output.
+    /// it was to replace. Returns the path of the file; `nil` for direct output. More can be written to it
+    /// there, and ``commit()`` still gives it the final name.
     ///
     /// No file is replaced but the one that is open as `former`, which may be the one that this was to
     /// replace.
@@ -151,6 +157,7 @@ package final class FileDraft: @unchecked Sendable {
             let facts = try stat(of: former)
             for place in [target] + places where try place.holds(facts) {
                 try commit(to: place)
+                (self.place, isBeside) = (place, true)
                 return place.path
             }
         }
@@ -166,6 +173,7 @@ package final class FileDraft: @unchecked Sendable {
                 _ = try? place.remove()
                 throw error
             }
+            (self.place, isBeside) = (place, true)
             return place.path
         }
         throw SystemError("open", code: EEXIST, path: places[0].path)

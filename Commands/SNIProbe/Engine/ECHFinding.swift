@@ -45,8 +45,7 @@ struct ECHFinding: Sendable {
             return trial.verdict
         }
         let isOffered = replies.contains { $0.records.contains { $0.encryptedClientHello != nil } }
-        let isKnown = replies.contains { (try? $0.result.get()) != nil }
-        return isOffered ? .notDone : isKnown ? .notOffered : .unknown
+        return isOffered ? .notDone : replies.contains(where: \.isKnown) ? .notOffered : .unknown
     }
 }
 

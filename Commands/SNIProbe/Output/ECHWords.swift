@@ -10,10 +10,9 @@ struct ECHWords {
     var lines: [String] {
         let records = finding.replies.flatMap { reply -> [String] in
             let name = style.safe(reply.resolver, upTo: 100)
-            guard case .success(let records) = reply.result else {
-                return ["\(name): \(style.safe(reply.failure ?? "no answer", upTo: 200))"]
-            }
-            return records.isEmpty ? ["\(name): no HTTPS record"] : records.map { "\(name): \(words($0))" }
+            if let failure = reply.failure { return ["\(name): \(style.safe(failure, upTo: 200))"] }
+            return reply.records.isEmpty
+                ? ["\(name): no HTTPS record"] : reply.records.map { "\(name): \(words($0))" }
         }
         return trials + records
     }
@@ -49,13 +48,5 @@ struct ECHWords {
         }
         parts.append(record.encryptedClientHello.map { "ECH under \($0.publicName)" } ?? "no ECH")
         return parts.joined(separator: "; ")
-    }
-}
-
-extension RecordReply {
-    /// Why the records are not known.
-    var failure: String? {
-        guard case .failure(let error) = result else { return nil }
-        return Words.lowered("\(error.reason)")
     }
 }

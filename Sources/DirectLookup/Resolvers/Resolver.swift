@@ -152,9 +152,21 @@ public struct Resolution: Sendable {
     package var isProvisional = false
     /// The missing parts of the answer: they have not come yet, or no server could be asked for them.
     package var lacks: Lack = []
+    /// Why there are no HTTPS records in the answer, if it is another reason than that the name has none.
+    package var recordsDefect: RecordsDefect?
     /// Waits until more of the answer is known, and returns all of it; `nil` if nothing more comes. `nil`
     /// itself if this is all. Only ``PublishingResolver`` gives answers with more to come.
     package var rest: (@Sendable () async -> Resolution?)?
+
+    /// A reason why the HTTPS records of a name do not count.
+    package enum RecordsDefect: Sendable {
+        /// The question for them has failed.
+        case failed(ResolverError)
+        /// One of them is malformed, so that none counts (RFC 9460, section 2.2).
+        case malformed
+        /// None is for this client; the protocols that they name.
+        case unusable(protocols: [String])
+    }
 
     /// Parts of an answer.
     package struct Lack: OptionSet, Sendable {

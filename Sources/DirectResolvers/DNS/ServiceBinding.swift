@@ -138,6 +138,8 @@ package enum ServiceBindings: Hashable, Sendable {
     case alias(DomainName)
     /// The records that can be used, those with the lowest priority first. Empty if there are none.
     case services([ServiceBinding])
+    /// There are records, and none can be used; `nil` if one of them is malformed.
+    case unusable(protocols: [[UInt8]]?)
 
     /// Takes all records of a name; `nil` stands for one that is malformed.
     ///
@@ -147,7 +149,7 @@ package enum ServiceBindings: Hashable, Sendable {
     package init(_ all: [ServiceBinding?]) {
         let bindings = all.compactMap { $0 }
         guard bindings.count == all.count else {
-            self = .services([])
+            self = .unusable(protocols: nil)
             return
         }
         guard let alias = bindings.first(where: { $0.priority == 0 }) else {
@@ -155,6 +157,7 @@ package enum ServiceBindings: Hashable, Sendable {
                 ($0.element.priority, $0.offset) < ($1.element.priority, $1.offset)
             }
             self = .services(usable.map(\.element))
+            if usable.isEmpty, !bindings.isEmpty { self = .unusable(protocols: bindings.flatMap(\.protocols)) }
             return
         }
         self = alias.target.map { .alias($0) } ?? .services([])

@@ -35,7 +35,7 @@ extension Inquiry {
         /// Records are not asked for, or their question has no reply yet.
         case unknown(isOpen: Bool)
         case failed(ResolverError)
-        case known(HTTPSRecords)
+        case known(HTTPSRecords, Resolution.RecordsDefect? = nil)
     }
 
     /// Puts the replies together.
@@ -47,8 +47,9 @@ extension Inquiry {
         var view: View
         switch chain(&wanted) {
         case .unknown(let isOpen): view = ownView(awaitsRecords: isOpen)
-        case .failed(let failure): view = ownView(awaitsRecords: false, insteadOfNone: failure)
-        case .known(let records): view = joined(records)
+        case .failed(let failure):
+            view = ownView(awaitsRecords: false, insteadOfNone: failure).noting(.failed(failure))
+        case .known(let records, let defect): view = joined(records).noting(defect)
         }
         view.wanted += wanted
         view.outcome = view.outcome.map(completed)
@@ -139,6 +140,10 @@ extension Inquiry {
                     records.append(HTTPSRecord(name, priority: 0))
                 }
                 return .known(HTTPSRecords(records, timeToLive: seconds.map { .seconds($0) }))
+            case .unusable(let protocols)?:
+                let names = protocols?.map { String(decoding: $0, as: UTF8.self) }.withoutRepeats
+                let records = HTTPSRecords([], timeToLive: seconds.map { .seconds($0) })
+                return .known(records, names.map { .unusable(protocols: $0) } ?? .malformed)
             case .alias(let next)?:
                 guard visited.count <= Self.mostAliases, visited.insert(next).inserted else {
                     return .known(HTTPSRecords([], timeToLive: seconds.map { .seconds($0) }))
@@ -206,6 +211,19 @@ extension Inquiry {
     private static let mostAliases = 8
     /// The highest number of records that are used.
     private static let mostRecords = 8
+}
+
+extension Inquiry.View {
+    /// The same, with the reason why there are no records.
+    fileprivate func noting(_ defect: Resolution.RecordsDefect?) -> Self {
+        var view = self
+        view.outcome = outcome.map { resolution in
+            var resolution = resolution
+            resolution.recordsDefect = defect
+            return resolution
+        }
+        return view
+    }
 }
 
 extension HTTPSRecord {

@@ -141,7 +141,7 @@ struct ServiceBindingTests {
         let alias = ServiceBinding(ServiceData.record(0, "b.test"))
         let useless = ServiceBinding(ServiceData.record(port: 0))
         #expect(ServiceBindings([second, useless, first]) == .services([first, second].compactMap { $0 }))
-        #expect(ServiceBindings([first, nil]) == .services([]))
+        #expect(ServiceBindings([first, nil]) == .unusable(protocols: nil))
         #expect(ServiceBindings([first, alias]) == .alias(.test("b.test")))
         #expect(ServiceBindings([ServiceBinding(ServiceData.record(0))]) == .services([]))
         #expect(ServiceBindings([]) == .services([]))

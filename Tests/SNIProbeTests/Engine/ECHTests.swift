@@ -125,6 +125,67 @@ struct ECHTests {
         #expect(SchemaCheck(value, schema: schema).faults == [])
     }
 
+    @Test("Each way not to have a record has its own word, for each resolver, and no answer is none")
+    func withoutRecords() async throws {
+        let server = try server([secret], nil)
+        // What is answered to the question for records; addresses have their answer in any case.
+        func peer(_ code: UInt8, _ records: [[UInt8]] = [], all: Bool = false) throws -> DNSPeer {
+            try DNSPeer { question in
+                let message = question.message
+                let end = (message[12...].firstIndex(of: 0) ?? 12) + 5
+                guard message[end - 3] == 65 || all else {
+                    return [DNSPeer.reply(to: question, [[127, 0, 0, 1]])]
+                }
+                var reply = Array(message[0..<2]) + [0x81, 0x80 | code, 0, 1]
+                reply += [0, UInt8(records.count), 0, 0, 0, 0] + message[12..<end]
+                for record in records {
+                    reply += [0xC0, 12, 0, 65, 0, 1, 0, 0, 0, 60, 0, UInt8(record.count)] + record
+                }
+                return [reply]
+            }
+        }
+        let noHTTP1 = [0, 1, 0, 0, 1, 0, 3, 2] + Array("h3".utf8) + [0, 2, 0, 0] as [UInt8]
+        let cases: [(peer: DNSPeer, words: String, verdict: String)] = [
+            (try peer(0), "no HTTPS record", "not_offered"),
+            (try peer(3, all: true), "the name does not exist", "not_offered"),
+            (try peer(2), "the server refused: SERVFAIL", "unknown"),
+            (try peer(5), "the server refused: REFUSED", "unknown"),
+            (try peer(0, [[0, 1, 9]]), "an HTTPS record is malformed, so that none counts", "not_offered"),
+            (try peer(0, [noHTTP1]), "its HTTPS records are for h3 only", "not_offered"),
+        ]
+        defer { for (peer, _, _) in cases { peer.stop() } }
+        let target = "\(secret):\(server.port)@\(server.address)"
+        func record(_ peers: [DNSPeer]) async throws -> ProbeRecord {
+            let resolvers = peers.flatMap { ["--resolver", "dns://127.0.0.1:\($0.port)"] }
+            let outcome = try await probe([target, "--ech"] + resolvers, trusting: root.rootPEM)
+            return try #require(outcome.record)
+        }
+        func text(_ record: ProbeRecord) -> String {
+            LongForm(record: record, style: Style(width: 200), verbose: false).text
+        }
+        for (peer, words, verdict) in cases {
+            let record = try await record([peer])
+            #expect(record.observation.ech?.verdict.rawValue == verdict, "\(words)")
+            #expect(text(record).contains(words), "\(text(record))")
+            let value = try JSONReader.read(JSONRecord(record).line)
+            let error = value["ech"]?["resolvers"]?.elements?.first?["error"]
+            #expect(error?.text == (words == "no HTTPS record" ? nil : words))
+        }
+        // Together each keeps its own.
+        let all = text(try await record(cases.map(\.peer)))
+        for (_, words, _) in cases { #expect(all.contains(words)) }
+        var resolution = Resolution([Endpoint(.unspecified)], source: .resolver("x"))
+        for (lacks, words) in [
+            ([.records], "no answer within 5 s"), ([], "it knows nothing of HTTPS records"),
+        ] as [(Resolution.Lack, String)] {
+            resolution.lacks = lacks
+            let answer = NamedResolver.Answer(resolver: "x", result: .success(resolution), time: .zero)
+            let reply = RecordReply(answer, within: .seconds(5))
+            #expect(!reply.isKnown && reply.failure == words)
+            #expect(ECHFinding(replies: [reply]).verdict == .unknown)
+        }
+    }
+
     @Test("Without --ech no record is asked for")
     func notAsked() async throws {
         let server = try server([secret], nil)

@@ -15,7 +15,7 @@ struct Revocation: Sendable {
     var url: String?
     /// The checked answer; `nil` without one.
     var judgement: StapleJudgement?
-    /// Why there is no answer.
+    /// Why there is no answer, or none of others.
     var failure = "the certificate names neither a responder nor a list"
 }
 
@@ -51,7 +51,7 @@ final class RevocationDesk: Sendable {
             if let known = entries[key], Instant.now.since(known.time) < .seconds(600) { return known }
             if entries.count >= Self.mostEntries { entries.removeAll() }
             let client = HTTPClient { settings in
-                settings.vetting = isInside ? nil : outside
+                settings.vetting = isInside ? Self.inside(address, for: chain.served) : outside
                 settings.timeouts.total = limit
                 settings.redirects.limit = 2
                 settings.headers = ["User-Agent": "sni-probe/\(PackageVersion.text)", "Accept": "*/*"]
@@ -66,17 +66,53 @@ final class RevocationDesk: Sendable {
         return answer
     }
 
+    /// What may be dialled for a server that is not on the public internet itself: outside of that only the
+    /// hosts that the certificate names, so that none of them leads to others. Never this link or what clouds
+    /// serve their secrets at, and this machine only for a server on it.
+    private static func inside(_ server: IPAddress, for chain: ServedChain) -> AddressVetting {
+        let urls = chain.revocationURLs
+        let hosts = Set((urls.responders + urls.lists).compactMap { try? HTTPURL($0).host })
+        let local = ["127.0.0.0/8", "::1/128"].compactMap { try? AddressRange($0) }
+        let secrets = ["169.254.0.0/16", "fe80::/10", "fd00:ec2::/32", "100.100.100.200/32", "192.0.0.192/32"]
+        let named = AddressVetting.publicInternetOnly(
+            allowing: ["0.0.0.0/0", "::/0"].compactMap { try? AddressRange($0) },
+            denying: secrets.compactMap { try? AddressRange($0) }
+                + (local.contains { $0.contains(server) } ? [] : local)
+        )
+        return AddressVetting { address, host, port in
+            let rule = hosts.contains(host) ? named : .publicInternetOnly
+            return rule.refusal(of: address, for: host, port: port)
+        }
+    }
+
+    /// Asks every responder, then every place of the list, until one gives a clear answer. Without one, an
+    /// answer that can be judged says more than none.
     private static func ask(about chain: ServedChain, _ client: HTTPClient) async -> Revocation {
         let urls = chain.revocationURLs
-        var answer = Revocation()
-        if let url = urls.responder, let question = chain.revocationQuestion {
-            let type: HTTPHeaders = ["Content-Type": "application/ocsp-request"]
-            let request = HTTPClient.Request(.post, url, headers: type, body: .bytes(question))
-            answer = await fetch(request, url, .ocsp, client) { chain.judge(staple: $0) }
+        var places: [(Revocation.Source, String)] = urls.lists.map { (.list, $0) }
+        let question = chain.revocationQuestion
+        if question != nil { places = urls.responders.map { (.ocsp, $0) } + places }
+        var answers: [Revocation] = []
+        for (source, url) in places {
+            let answer: Revocation
+            if source == .ocsp {
+                let type: HTTPHeaders = ["Content-Type": "application/ocsp-request"]
+                let body = HTTPClient.Request(.post, url, headers: type, body: .bytes(question ?? []))
+                answer = await fetch(body, url, source, client) { chain.judge(staple: $0) }
+            } else {
+                let request = HTTPClient.Request(.get, url)
+                answer = await fetch(request, url, source, client) { chain.judge(list: $0) }
+            }
             if answer.isClear { return answer }
+            answers.append(answer)
         }
-        guard let url = urls.list else { return answer }
-        return await fetch(HTTPClient.Request(.get, url), url, .list, client) { chain.judge(list: $0) }
+        guard var answer = answers.last(where: { $0.judgement != nil }) ?? answers.last else {
+            return Revocation()
+        }
+        answer.failure = answers.filter { $0.judgement == nil }.map(\.failure).reduce(into: [String]()) {
+            if !$0.contains($1) { $0.append($1) }
+        }.joined(separator: "; ")
+        return answer
     }
 
     private static func fetch(
@@ -88,8 +124,9 @@ final class RevocationDesk: Sendable {
     ) async -> Revocation {
         var answer = Revocation(source: source, url: url)
         do {
-            guard try request.url.scheme == .http else {
-                answer.failure = "\(source.words) has no URL of http"
+            guard let scheme = url.split(separator: ":").first, scheme.lowercased() == "http" else {
+                let name = PlainText.harmless(String(url.prefix { $0 != ":" }.prefix(16)), unicode: true)
+                answer.failure = "\(source.words) is not asked over \(name.lowercased())"
                 return answer
             }
             let response = try await client.fetch(request)

@@ -47,7 +47,8 @@ struct StapleVerdict {
         if case .revoked(let since, let reason) = answer.status {
             fault = Self.revoked(since: since, reason: reason, who: ", says \(who)")
         } else if let defect = Self.defect(of: answer, now: now, "the answer of \(who)") {
-            warning = Warning(id: .revocationUnknown, text: "revocation unknown: \(defect)")
+            let others = revocation.failure.isEmpty ? "" : "; \(revocation.failure)"
+            warning = Warning(id: .revocationUnknown, text: "revocation unknown: \(defect)\(others)")
         }
         judgeEnd(of: answer, named: "the answer of \(who)", isStapled: false, now: now, settings)
     }

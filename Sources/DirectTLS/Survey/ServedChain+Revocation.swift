@@ -3,20 +3,24 @@ internal import DirectCore
 
 /// What is needed to ask the issuer whether the server's certificate is revoked, and to check the answers.
 extension ServedChain {
-    /// The URLs in the certificate, the first of each kind: of responders for OCSP (RFC 5280, section
-    /// 4.2.2.1), and of lists of revoked certificates (section 4.2.1.13).
-    package var revocationURLs: (responder: String?, list: String?) {
-        guard let leaf else { return (nil, nil) }
-        let responders = CertificateReader(leaf).accessURLs(NID_ad_OCSP, atMost: 1)
-        return (responders.first, Self.listURL(of: leaf))
+    /// The URLs in the certificate, the first four of each kind: of responders for OCSP (RFC 5280, section
+    /// 4.2.2.1), and of lists of revoked certificates (section 4.2.1.13). Those of one kind are places of the
+    /// same, in the order in which the issuer prefers them.
+    package var revocationURLs: (responders: [String], lists: [String]) {
+        guard let leaf else { return ([], []) }
+        let responders = CertificateReader(leaf).accessURLs(NID_ad_OCSP, atMost: Self.mostURLs)
+        return (responders, Array(Self.listURLs(of: leaf).prefix(Self.mostURLs)))
     }
 
-    private static func listURL(of leaf: OpaquePointer) -> String? {
+    private static let mostURLs = 4
+
+    private static func listURLs(of leaf: OpaquePointer) -> [String] {
         ErrorQueue.clear()
         defer { ErrorQueue.clear() }
-        guard let points = X509_get_ext_d2i(leaf, NID_crl_distribution_points, nil, nil) else { return nil }
+        guard let points = X509_get_ext_d2i(leaf, NID_crl_distribution_points, nil, nil) else { return [] }
         let stack = OpaquePointer(points)
         defer { CRL_DIST_POINTS_free(stack) }
+        var urls: [String] = []
         for index in 0..<max(0, OPENSSL_sk_num(stack)) {
             guard let entry = OPENSSL_sk_value(stack, index),
                 let place = entry.assumingMemoryBound(to: DIST_POINT.self).pointee.distpoint,
@@ -27,10 +31,10 @@ extension ServedChain {
                 guard let name = OPENSSL_sk_value(names, position) else { continue }
                 var kind: Int32 = 0
                 let value = GENERAL_NAME_get0_value(name.assumingMemoryBound(to: GENERAL_NAME.self), &kind)
-                if kind == GEN_URI, let value = ASN1Value(value) { return value.utf8 }
+                if kind == GEN_URI, let value = ASN1Value(value) { urls.append(value.utf8) }
             }
         }
-        return nil
+        return urls
     }
 
     /// The question to a responder in DER (RFC 6960, section 4.1); `nil` if the issuer is not known.

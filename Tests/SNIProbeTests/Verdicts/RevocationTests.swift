@@ -22,6 +22,9 @@ struct RevocationTests {
         var list: @Sendable (FixtureCertificate) throws -> [UInt8]? = { _ in nil }
         /// Where the list is, if anywhere: a number leads there by so many redirects.
         var place: String? = "list"
+        /// The places before these: URLs of their own.
+        var responders: [String] = []
+        var lists: [String] = []
     }
 
     private final class Certificate: @unchecked Sendable { var value: FixtureCertificate? }
@@ -44,8 +47,10 @@ struct RevocationTests {
         }
         var profile = CertificateProfile.publicLeaf(host)
         // OpenSSL reads both URLs from one text.
-        profile.issuerURL = "http://ca.example/e1.crt,OCSP;URI:\(scheme)://\(desk.authority)/ocsp"
-        profile.revocationListURL = issuer.place.map { "\(scheme)://\(desk.authority)/\($0)" }
+        let responders = issuer.responders + ["\(scheme)://\(desk.authority)/ocsp"]
+        profile.issuerURL = "http://ca.example/e1.crt" + responders.map { ",OCSP;URI:" + $0 }.joined()
+        let lists = issuer.lists + (issuer.place.map { ["\(scheme)://\(desk.authority)/\($0)"] } ?? [])
+        if !lists.isEmpty { profile.revocationListURL = lists.joined(separator: ",URI:") }
         certificate.value = try lab.issuer.issue(profile)
         let server = try FixtureServer.start(.tls(try #require(certificate.value))) { _ in .text("") }
         let outcome = try await probe(
@@ -241,6 +246,105 @@ struct RevocationTests {
         #expect(text.contains("sni_probe_revocation_next_update_seconds{") && text.contains("} \(end)\n"))
     }
 
+    @Test("Every place is asked in its order until one answers, and one that is not asked is named")
+    func severalPlaces() async throws {
+        let (lab, dead) = (lab, try FixtureServer.refusing())
+        // OpenSSL's text for a certificate cannot have the commas of an LDAP URL.
+        let ldap = "ldap://ad.example/cn=CA?certificateRevocationList"
+        let lists = [ldap, "http://\(dead.authority)/list"]
+        let revoked = Issuer(list: { try Self.list(by: lab.issuer, [$0]) }, lists: lists)
+        #expect(try await outcome(revoked).outcome.faults == ["revoked"])
+        let responders = ["http://\(dead.authority)/ocsp"]
+        let answer: @Sendable (FixtureCertificate) throws -> [UInt8]? = { try lab.issuer.ocspResponse(for: $0) }
+        let good = Issuer(ocsp: answer, responders: responders, lists: [ldap])
+        let (clear, paths) = try await outcome(good)
+        #expect(clear.record?.warnings.isEmpty == true && paths == ["/ocsp"])
+        for list in [nil, [0x30, 0]] as [[UInt8]?] {
+            let none = Issuer(list: { _ in list }, responders: responders, lists: lists)
+            let text = try await outcome(none).outcome.record?.warnings.first?.text ?? ""
+            #expect(text.contains("list is not asked over ldap") && text.contains("does not answer"), "\(text)")
+        }
+    }
+
+    @Test("The changes to a list are no list", .enabled(if: Self.openssl != nil, "needs openssl"))
+    func deltaList() async throws {
+        let lab = lab
+        let delta: @Sendable (FixtureCertificate) throws -> [UInt8]? = { _ in try Self.delta(by: lab.issuer) }
+        let record = try await outcome(Issuer(list: delta)).outcome.record
+        #expect(record?.warnings.map(\.id) == [.revocationUnknown])
+        #expect(record?.warnings.first?.text.contains("deltaCRLIndicator") == true)
+    }
+
+    private static let openssl = ["/usr/bin/openssl", "/usr/local/bin/openssl", "/opt/homebrew/bin/openssl"]
+        .first { FileManager.default.isExecutableFile(atPath: $0) }
+
+    /// A list of the authority's with the extension that makes it one of changes (RFC 5280, section 5.2.4).
+    private static func delta(by authority: TestAuthority) throws -> [UInt8] {
+        let folder = NSTemporaryDirectory() + "sni-probe-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let settings = """
+            [ca]
+            default_ca=own
+            [own]
+            database=\(folder)/index
+            crlnumber=\(folder)/number
+            default_md=sha256
+            crl_extensions=delta
+            [delta]
+            2.5.29.27=critical,ASN1:INTEGER:1
+            """
+        for (name, text) in [
+            ("settings", settings), ("index", ""), ("number", "02\n"), ("ca.pem", authority.certificate.pem),
+            ("ca.key", authority.certificate.keyPEM),
+        ] { try text.write(toFile: "\(folder)/\(name)", atomically: true, encoding: .utf8) }
+        let process = Process()
+        process.executableURL = URL(filePath: try #require(openssl))
+        process.arguments =
+            ["ca", "-gencrl", "-config", folder + "/settings", "-cert", folder + "/ca.pem"]
+            + ["-keyfile", folder + "/ca.key", "-crldays", "30", "-out", folder + "/list.pem"]
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        process.waitUntilExit()
+        let pem = try String(contentsOfFile: folder + "/list.pem", encoding: .utf8)
+        let lines = pem.split(separator: "\n").filter { !$0.hasPrefix("-----") }
+        return Array(try #require(Data(base64Encoded: lines.joined())))
+    }
+
+    @Test("A responder inside leads to no other host inside, and never to a cloud's secrets")
+    func redirectsInside() async throws {
+        let inner = try Listener.atOwnAddress()
+        let places = [
+            "http://169.254.169.254/latest/meta-data/", "http://[fd00:ec2::254]/", "http://100.100.100.200/",
+            "http://\(inner.address):\(inner.port)/list",
+        ]
+        for place in places {
+            let desk = try FixtureServer.start { _ in .redirect(to: place) }
+            for list in [true, false] {
+                var profile = CertificateProfile.publicLeaf(host)
+                if list {
+                    profile.revocationListURL = "http://\(desk.authority)/"
+                } else {
+                    profile.issuerURL = "http://ca.example/e1.crt,OCSP;URI:http://\(desk.authority)/"
+                }
+                let server = try FixtureServer.start(.tls(try lab.issuer.issue(profile))) { _ in .text("") }
+                let record = try await probe(host, at: server, "--revocation", trusting: lab.root.rootPEM).record
+                let answer = try #require(record?.observation.revocation)
+                #expect(answer.judgement == nil)
+                // A POST becomes a GET, or is not sent on at all.
+                #expect(answer.failure.contains("may not be dialled"), "\(place): \(answer.failure)")
+            }
+        }
+        // Named by the certificate itself, the cloud's secrets are out of reach as well.
+        var profile = CertificateProfile.publicLeaf(host)
+        profile.revocationListURL = places[0]
+        let server = try FixtureServer.start(.tls(try lab.issuer.issue(profile))) { _ in .text("") }
+        let record = try await probe(host, at: server, "--revocation", trusting: lab.root.rootPEM).record
+        #expect(record?.observation.revocation?.failure.contains("may not be dialled") == true)
+        inner.stop()
+        #expect(throws: (any Error).self) { _ = try inner.accept() }
+    }
+
     @Test("Nobody is asked about a chain that is not trusted, nor over another scheme than http")
     func unasked() async throws {
         let lab = lab
@@ -251,7 +355,7 @@ struct RevocationTests {
         #expect(
             encrypted.outcome.record?.warnings.map(\.id) == [.revocationUnknown] && encrypted.paths.isEmpty
         )
-        #expect(encrypted.outcome.record?.warnings.first?.text.contains("has no URL of http") == true)
+        #expect(encrypted.outcome.record?.warnings.first?.text.contains("is not asked over https") == true)
     }
 
     @Test("For a server on the public internet no address outside of it is asked")

@@ -12,7 +12,7 @@ struct CertificateCheck {
 
     /// Judges the file for each name, writes the results and returns the exit code.
     func run() throws(UsageError) -> Int32 {
-        let sink = try OutputSink.open(options.output)
+        let sink = try OutputSink.open(options)
         let output = ProbeCommand.output(for: options, Console.detect(options.color), sink)
         var digest = Digest()
         let records = try records()

@@ -107,18 +107,17 @@ package enum ProbeCommand {
         in surroundings: Run.Surroundings,
         feed: ProbeFeed? = nil
     ) throws(UsageError) -> Int32 {
-        let sink = try OutputSink.open(options.output)
+        let sink = try OutputSink.open(options)
         let output = output(for: options, surroundings.console, sink)
-        let earlier = try options.resume.map { (path) throws(UsageError) in
-            try EarlierResults(path, format: options.format, to: sink)
-        }
-        let run = try Run(options, to: output, in: surroundings, feed: feed, earlier: earlier)
+        let run = try Run(options, to: output, in: surroundings, feed: feed)
+        if let path = options.resume { try run.goOn(with: path, to: sink) }
+        sink.isKeptBeside = options.watch == nil && [.json, .text].contains(options.format)
         let code = run.run()
         if !run.isComplete, sink.replacesFile, let path = options.output {
-            let goesOn = sink.goesOn
-            let part = Interrupts.hasCome || sink.failure != nil ? try sink.commitPart() : nil
+            let isKept = sink.isKeptBeside || Interrupts.hasCome || sink.failure != nil
+            let part = isKept ? try sink.commitPart() : nil
             let rest = part.map { "; the results so far are in \(quoted($0))" } ?? ""
-            let fate = goesOn && part != nil ? "" : "\(quoted(path)) is left as it was, because "
+            let fate = sink.goesOn && part != nil ? "" : "\(quoted(path)) is left as it was, because "
             Console.complain("sni-probe: \(fate)the run is not complete\(rest)\n")
             if let failure = sink.failure { throw failure }
             return code
@@ -137,7 +136,7 @@ package enum ProbeCommand {
         case .text where isTerminal || options.verbose:
             return TextOutput(style, verbose: options.verbose, to: sink)
         case .text: return PipedOutput(style, to: sink)
-        case .json: return JSONOutput(to: sink)
+        case .json: return JSONOutput(to: sink, options: options.meaning)
         case .prometheus: return PrometheusOutput(to: sink)
         case .nagios: return NagiosOutput(style, options.settings, to: sink)
         case .junit: return JUnitOutput(to: sink)

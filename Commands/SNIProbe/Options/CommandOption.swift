@@ -40,6 +40,20 @@ struct CommandOption: Sendable {
 
     var takesValue: Bool { value != nil }
 
+    /// The option as the JSON output names it, if it changes what a result means: with its value only where
+    /// that is certain to be no secret.
+    func meaning(of value: String) -> String? {
+        guard [.sending, .accepting].contains(group) || key == .repeats else { return nil }
+        switch key {
+        case .serverName, .tls, .certificate, .privateKey, .alpn, .startTLS, .proxyHeader, .method, .roots,
+            .minimumDays, .warningDays, .criticalDays, .warningStatusDays, .criticalStatusDays, .expect,
+            .baseline, .status, .repeats:
+            return "--\(long) \(value)"
+        case .header: return "--\(long) \(value.prefix { $0 != ":" }.lowercased())"
+        default: return "--\(long)"
+        }
+    }
+
     /// Whether the option has an effect only on a target that is a URL.
     var isForRequests: Bool {
         switch key {

@@ -64,6 +64,16 @@ extension Options {
     /// Refuses options for the output that have no effect together.
     private func checkOutput() throws(UsageError) {
         try checkQuiet()
+        if resume != nil {
+            // What --same compares with is known when all results are there.
+            try refuse(
+                "--resume",
+                beside: [
+                    "--same": same,
+                    "--format \(format.rawValue)": [.nagios, .junit, .pem].contains(format),
+                ]
+            )
+        }
         guard watch != nil else { return }
         try checkInput(of: "--watch")
         try refuse(

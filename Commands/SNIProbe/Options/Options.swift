@@ -52,6 +52,10 @@ struct Options: Sendable {
     var baseline: String?
     /// The results of a run that was interrupted.
     var resume: String?
+    /// The options that change what a result means, as the JSON output names them.
+    private(set) var meaning: [String] = []
+    /// What may be a file that is read: `--output` must not be one of them.
+    private(set) var inputs: [String] = []
     /// The time between two rounds of a run without an end.
     var watch: Duration?
     /// Where metrics are served.
@@ -133,6 +137,7 @@ struct Options: Sendable {
         let hint = "a report takes --format, --json, --output, --skip-bad, --quiet and --color"
         var options = try Options(arguments, taking: keysOfReport, of: "a report", hint: hint)
         options.files = arguments.words
+        options.inputs += arguments.words
         try options.checkReport()
         return options
     }
@@ -174,6 +179,7 @@ struct Options: Sendable {
                 hint: "- is standard input. To probe a host of this name: sni-probe check:443"
             )
         }
+        options.inputs.append(file)
         try options.takeWords(arguments.words.dropFirst())
         guard !options.words.contains(where: \.isBesideCheck) else {
             throw UsageError(
@@ -191,6 +197,11 @@ struct Options: Sendable {
     ]
 
     private mutating func take(_ option: CommandOption, value: String) throws(UsageError) {
+        if let words = option.meaning(of: value), !meaning.contains(words) {
+            meaning.append(words)
+            meaning.sort()
+        }
+        if ![.output, .resume].contains(option.key) { inputs.append(value) }
         switch option.group {
         case .input: try takeInput(option, value: value)
         case .sending: try takeSending(option, value: value)

@@ -3,21 +3,35 @@ internal import DirectHTTP
 
 /// JSON Lines output: one object for each result, in input order. All keys are always present.
 final class JSONOutput: BufferedOutput, RecordOutput {
+    private let options: [String]
+
+    init(to sink: OutputSink = .standardOutput, options: [String] = []) {
+        self.options = options
+        super.init(to: sink)
+    }
+
     func add(_ record: ProbeRecord, isOnlyOne: Bool) {
-        buffer.write(JSONRecord(record).line)
+        buffer.write(JSONRecord(record, options: options).line)
+    }
+
+    /// A file that takes the place of another gets the earlier results too.
+    func add(earlier result: ReportEntry, line: [UInt8]) {
+        if sink.replacesFile { buffer.write(line + [UInt8(ascii: "\n")]) }
     }
 }
 
 /// The JSON object of one record. `v` changes only when a key changes its meaning or is removed.
 struct JSONRecord {
     let record: ProbeRecord
+    /// The options that change what the record means.
+    private let options: [String]
     var observation: Observation { record.observation }
 
     /// The maximum number of names in a record. A certificate may have ten thousand.
     private static let mostNames = 1000
 
-    init(_ record: ProbeRecord) {
-        self.record = record
+    init(_ record: ProbeRecord, options: [String] = []) {
+        (self.record, self.options) = (record, options)
     }
 
     /// The object, and the end of its line.
@@ -52,6 +66,7 @@ struct JSONRecord {
         resolvers(&text)
         baseline(&text)
         text.field("attempts", value: observation.attempts)
+        text.list("options", texts: options)
     }
 
     private func sni(_ text: inout JSONText) {

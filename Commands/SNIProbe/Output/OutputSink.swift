@@ -16,8 +16,13 @@ final class OutputSink {
 
     private let place: Place
     private var hasWritten = false
-    /// The file of an earlier run, all of which is in this one.
+    /// Whether what is written is in a file beside at once, where it stays if the process is killed.
+    var isKeptBeside = false
+    /// The path of that file.
+    private var part: String?
+    /// The file of an earlier run, all of which is in this one, and whether it is the one to replace.
     private var former: LineSource?
+    private(set) var goesOn = false
     /// The bytes that were written to memory.
     private(set) var bytes: [UInt8] = []
     /// The reason why the file cannot be written.
@@ -38,9 +43,16 @@ final class OutputSink {
     /// Memory, for output that is printed in one piece.
     static var memory: OutputSink { OutputSink(.memory) }
 
-    /// The file that an option names, or standard output.
-    static func open(_ path: String?) throws(UsageError) -> OutputSink {
-        try path.map { (path) throws(UsageError) in try file(path) } ?? standardOutput
+    /// The file of `--output`, or standard output.
+    ///
+    /// - Throws: ``UsageError`` also if the command reads that file: it would be written over.
+    static func open(_ options: Options) throws(UsageError) -> OutputSink {
+        guard let path = options.output else { return standardOutput }
+        guard !options.inputs.contains(where: { UserFiles.areOne($0, path) }) else {
+            let what = "--output would write over \(quoted(path)), which this command reads"
+            throw UsageError(what, hint: "write to another file")
+        }
+        return try file(path)
     }
 
     /// A file. Until `commit` its old contents stay as they are. What is no regular file is written at once,
@@ -65,11 +77,11 @@ final class OutputSink {
         return draft.replaces(descriptor)
     }
 
-    /// Whether the file of the earlier run is the one to replace.
-    var goesOn: Bool { former.map { replaces($0.descriptor) } ?? false }
-
-    /// Notes that what was written so far has all of that file's lines, so that it may be replaced.
-    func contains(_ file: LineSource) { former = file }
+    /// Takes the place of a file, all of whose lines have been written.
+    func contains(_ file: LineSource) throws(UsageError) {
+        (former, goesOn) = (file, replaces(file.descriptor))
+        _ = try commitPart()
+    }
 
     /// Writes all bytes. Returns `false` if the place accepts no more.
     func write(_ bytes: [UInt8]) -> Bool {
@@ -83,6 +95,7 @@ final class OutputSink {
             do throws(SystemError) {
                 try draft.write(bytes)
                 hasWritten = true
+                if isKeptBeside, part == nil { part = try commitBeside(draft) }
                 return true
             } catch {
                 failure = Self.unwritable(path, error: error)
@@ -102,8 +115,7 @@ final class OutputSink {
         }
     }
 
-    /// Keeps what was written so far, and returns the path; `nil` if nothing was written. Nothing can be
-    /// written afterwards.
+    /// Keeps what was written so far, and returns the path; `nil` if nothing was written.
     ///
     /// It is in a new file beside, whose name has `.part` at its end, or `.part-1` and so on. Only the file
     /// of the earlier run is replaced, if it is the file itself or has one of these names.
@@ -111,11 +123,18 @@ final class OutputSink {
         guard case .file(let draft, let path) = place, hasWritten else { return nil }
         do throws(SystemError) {
             try draft.settle()
-            return try draft.commit(beside: ".part", inPlaceOf: former?.descriptor)
+            if part == nil { part = try commitBeside(draft) }
+            return part
         } catch {
-            throw Self.unwritable(path + ".part", error: error)
+            throw Self.unwritable(path + Self.ending, error: error)
         }
     }
+
+    private func commitBeside(_ draft: FileDraft) throws(SystemError) -> String? {
+        try draft.commit(beside: Self.ending, inPlaceOf: former?.descriptor)
+    }
+
+    private static let ending = ".part"
 
     /// Returns the exit code when the place accepts no more, which is an error of a file.
     func endOfOutput() throws(UsageError) -> Int32 {

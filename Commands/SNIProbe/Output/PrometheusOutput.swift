@@ -1,5 +1,6 @@
 internal import DirectCore
 internal import DirectHTTP
+internal import DirectJSON
 
 /// Metrics in the Prometheus text format, for the node exporter's textfile directory.
 ///
@@ -34,41 +35,79 @@ final class PrometheusOutput: BufferedOutput, RecordOutput {
         }
     }
 
-    func add(_ record: ProbeRecord, isOnlyOne: Bool) {
-        let observation = record.observation
-        let address = record.address?.description ?? ""
+    func add(_ record: ProbeRecord, isOnlyOne: Bool) { add(Facts(record)) }
+
+    func add(earlier result: ReportEntry, line: [UInt8]) {
+        if let line = try? JSONReader.read(line) { add(Facts(result, line: line)) }
+    }
+
+    private func add(_ facts: Facts) {
+        let result = facts.result
         // The path distinguishes two URLs of the same host, address and port.
-        let path = record.target.url.map { ",path=\"\(escaped($0.path))\"" } ?? ""
-        let resolver = record.failedResolver.map { ",resolver=\"\(escaped($0))\"" } ?? ""
+        let path = facts.path.map { ",path=\"\(escaped($0))\"" } ?? ""
+        let resolver = result.resolver.map { ",resolver=\"\(escaped($0))\"" } ?? ""
         let labels =
-            "host=\"\(escaped(record.target.name))\",ip=\"\(escaped(address))\",port=\"\(observation.probe.port)\""
+            "host=\"\(escaped(result.host))\",ip=\"\(escaped(result.ip ?? ""))\",port=\"\(result.port)\""
             + path + resolver
         // The collector rejects a file in which a metric has the same labels twice, so only the first probe
         // counts.
         guard seen.insert(labels).inserted else { return }
-        add(.success, labels: labels, value: record.passed ? "1" : "0")
-        for fault in record.faults {
-            add(.fault, labels: labels + ",fault=\"\(fault.id.rawValue)\"", value: "1")
+        add(.success, labels: labels, value: result.passed ? "1" : "0")
+        for fault in result.faults {
+            add(.fault, labels: labels + ",fault=\"\(escaped(fault.id))\"", value: "1")
         }
         // The date is also useful for a certificate with faults.
-        if let summary = record.leaf?.summary, let notAfter = summary.notAfter {
-            add(.notAfter, labels: labels + ",sha256=\"\(Hex.encode(summary.sha256))\"", value: "\(notAfter)")
+        if let certificate = result.certificate, let notAfter = certificate.notAfter {
+            add(.notAfter, labels: labels + ",sha256=\"\(escaped(certificate.hash))\"", value: "\(notAfter)")
         }
-        if let end = record.chainEnd { add(.chainNotAfter, labels: labels, value: "\(end.notAfter)") }
-        if let end = record.served?.staple?.nextUpdate { add(.stapleEnd, labels: labels, value: "\(end)") }
-        if let end = observation.revocation?.judgement?.nextUpdate {
-            add(.revocationEnd, labels: labels, value: "\(end)")
+        for (metric, end) in facts.ends {
+            if let end { add(metric, labels: labels, value: "\(end)") }
         }
-        switch record.sni.verdict {
+        switch SNIFinding.Verdict(rawValue: result.verdict) {
         case .needed, .neededStrict: add(.needed, labels: labels, value: "1")
         case .noDifference, .changesCertificate: add(.needed, labels: labels, value: "0")
-        case .selectsWrong, .refused, .varies, .unknown: break
+        case .selectsWrong, .refused, .varies, .unknown, nil: break
         }
-        for case (let phase, let time?) in observation.phases {
+        for case (let phase, let time?) in facts.phases {
             add(.seconds, labels: labels + ",phase=\"\(phase)\"", value: Seconds.text(time))
         }
-        if let status = observation.exchange?.head?.status.code {
-            add(.status, labels: labels, value: "\(status)")
+        if let status = facts.status { add(.status, labels: labels, value: "\(status)") }
+    }
+
+    /// What the samples of a result are made of, whether it is one of this run or a line of JSON.
+    private struct Facts {
+        let result: ReportEntry
+        let path: String?
+        let ends: [(Metric, Int?)]
+        let phases: [(name: String, time: Duration?)]
+        let status: Int?
+
+        init(_ record: ProbeRecord) {
+            let observation = record.observation
+            (result, path) = (ReportEntry(record), record.target.url?.path)
+            ends = [
+                (.chainNotAfter, record.chainEnd?.notAfter), (.stapleEnd, record.served?.staple?.nextUpdate),
+                (.revocationEnd, observation.revocation?.judgement?.nextUpdate),
+            ]
+            phases = observation.phases
+            status = observation.exchange?.head.map { Int($0.status.code) }
+        }
+
+        init(_ result: ReportEntry, line: JSONValue) {
+            (self.result, path) = (result, result.url.flatMap { try? HTTPURL($0).path })
+            let verify = line["verify"]
+            let values: [(Metric, JSONValue?)] = [
+                (.chainNotAfter, line["chain"]?["not_after"]), (.stapleEnd, verify?["staple"]?["next_update"]),
+                (.revocationEnd, verify?["revocation"]?["next_update"]),
+            ]
+            ends = values.map { ($0, $1?.text.flatMap(UTC.seconds)) }
+            phases = ["dns", "tcp", "tls", "first_byte", "total"].map { name in
+                guard case .number(let text)? = line["ms"]?[name]?.content, let time = Double(text) else {
+                    return (name, nil)
+                }
+                return (name, .microseconds(Int64(clamping: Int(max(0, min(time, 1e9)) * 1000))))
+            }
+            status = line["http"]?["status"]?.number
         }
     }
 

@@ -7,6 +7,8 @@ protocol RecordOutput: AnyObject {
     func expect(_ probe: Probe)
     /// Adds a result. `isOnlyOne` is set if the run has no other result.
     func add(_ record: ProbeRecord, isOnlyOne: Bool)
+    /// Adds a result of the run that this one goes on with, and its line.
+    func add(earlier result: ReportEntry, line: [UInt8])
     /// Adds the summary.
     func finish(_ digest: Digest, interrupted: Bool)
     /// Writes the buffered output. Returns `false` if the descriptor accepts no more.
@@ -20,15 +22,18 @@ extension RecordOutput {
 
     func expect(_ probe: Probe) {}
 
+    func add(earlier result: ReportEntry, line: [UInt8]) {}
+
     func finish(_ digest: Digest, interrupted: Bool) {}
 }
 
 /// An output that is written in pieces.
 class BufferedOutput {
     final var buffer: OutputBuffer
+    final let sink: OutputSink
 
     init(to sink: OutputSink = .standardOutput) {
-        buffer = OutputBuffer(sink)
+        (buffer, self.sink) = (OutputBuffer(sink), sink)
     }
 
     final func flush() -> Bool { buffer.flush() }

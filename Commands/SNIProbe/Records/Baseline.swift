@@ -8,6 +8,13 @@ final class Baseline {
         var hash: String?
         var faults: [String]
         var verdict: String
+
+        /// Strictness repeats the warnings, which are not compared.
+        init(_ result: ReportEntry) {
+            hash = result.certificate?.hash
+            faults = result.faults.map(\.id).filter { $0 != Fault.ID.strict.rawValue }
+            verdict = result.verdict
+        }
     }
 
     /// What a result is in relation to the earlier run.
@@ -43,33 +50,23 @@ final class Baseline {
         name = path
         var entries: [String: Entry] = [:]
         try ReportEntry.read(try ReportEntry.open(path, of: "--baseline")) { result, _ in
-            // Strictness repeats the warnings, which are not compared.
-            let faults = result.faults.map(\.id).filter { $0 != Fault.ID.strict.rawValue }
-            entries[result.key] = Entry(
-                hash: result.certificate?.hash,
-                faults: faults,
-                verdict: result.verdict
-            )
+            entries[result.key] = Entry(result)
         }
         self.entries = entries
         missing = Set(entries.keys)
     }
 
     /// Compares a result with the earlier one, and counts it.
-    func compare(_ record: ProbeRecord) -> Change {
-        let key = record.key
+    @discardableResult
+    func compare(_ result: ReportEntry) -> Change {
+        let key = result.key
         missing.remove(key)
         guard let old = entries[key] else {
             freshCount += 1
             if fresh.count < Self.mostListed { fresh.append(Self.place(key)) }
             return .new
         }
-        let now = Entry(
-            hash: record.leaf.map { Hex.encode($0.summary.sha256) },
-            faults: record.faults.map(\.id.rawValue),
-            verdict: record.sni.verdict.rawValue
-        )
-        guard old != now else { return .same }
+        guard old != Entry(result) else { return .same }
         otherCount += 1
         return .other(was: old)
     }

@@ -54,6 +54,8 @@ struct ReportEntry: Sendable {
     let defaultNames: [String]
     let certificate: Certificate?
     let replies: [Reply]
+    /// The options of its run; `nil` if the line is of a version that did not write them.
+    let options: [String]?
 
     /// The host and the port, or the URL.
     var target: String { url ?? "\(host):\(port)" }
@@ -105,6 +107,7 @@ struct ReportEntry: Sendable {
         advice = marked ?? hint.map { HintText(stringLiteral: $0) }
         defaultNames = Self.texts(value["sni"]?["without"]?["names"], upTo: Self.mostNames)
         certificate = value["certificate"].flatMap(Self.certificate)
+        options = value["options"]?.elements?.compactMap(\.text)
         replies = value["resolvers"]?.elements?.prefix(Self.mostReplies).compactMap(Self.reply) ?? []
     }
 
@@ -171,6 +174,7 @@ extension ReportEntry {
                 return names.isEmpty ? [leaf.subject.short] : Array(names.prefix(Self.mostNames))
             } ?? []
         certificate = record.leaf.map(Certificate.init)
+        options = nil
         replies =
             record.replies?.replies.prefix(Self.mostReplies).map { reply in
                 Reply(

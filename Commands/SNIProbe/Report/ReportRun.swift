@@ -13,7 +13,7 @@ final class ReportRun {
     init(_ options: Options) throws(UsageError) {
         self.options = options
         style = Style(Console.detect(options.color), colors: options.output == nil)
-        sink = try OutputSink.open(options.output)
+        sink = try OutputSink.open(options)
         buffer = OutputBuffer(sink)
     }
 

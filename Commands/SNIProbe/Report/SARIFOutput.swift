@@ -11,6 +11,8 @@ final class SARIFOutput: BufferedOutput, RecordOutput {
         buffer.write(log.add(ReportEntry(record)))
     }
 
+    func add(earlier result: ReportEntry, line: [UInt8]) { buffer.write(log.add(result)) }
+
     func finish(_ digest: Digest, interrupted: Bool) {
         buffer.write(log.tail(isComplete: !interrupted))
     }

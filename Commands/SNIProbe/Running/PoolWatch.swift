@@ -10,9 +10,9 @@ internal import DirectHTTP
 struct PoolWatch {
     /// A certificate of a host, and the addresses that passed with it.
     private struct Shown {
-        let hash: [UInt8]
+        let hash: String
         let notAfter: Int?
-        let first: IPAddress
+        let first: String
         var count = 1
     }
 
@@ -30,14 +30,28 @@ struct PoolWatch {
 
     private mutating func learn(_ record: ProbeRecord) {
         guard record.passed, let summary = record.leaf?.summary else { return }
-        let host = Self.host(record)
+        let shown = Shown(
+            hash: Hex.encode(summary.sha256),
+            notAfter: summary.notAfter,
+            first: record.observation.probe.address.description
+        )
+        learn(shown, of: Self.host(record))
+    }
+
+    /// Adds a result of the run that this one goes on with.
+    mutating func learn(_ result: ReportEntry) {
+        guard result.passed, let certificate = result.certificate else { return }
+        let shown = Shown(hash: certificate.hash, notAfter: certificate.notAfter, first: result.ip ?? "")
+        learn(shown, of: "\(result.host):\(result.port)")
+    }
+
+    private mutating func learn(_ shown: Shown, of host: String) {
         guard hosts[host] != nil || hosts.count < Self.mostHosts else { return }
         var known = hosts[host] ?? []
-        if let index = known.firstIndex(where: { $0.hash == summary.sha256 }) {
+        if let index = known.firstIndex(where: { $0.hash == shown.hash }) {
             known[index].count += 1
         } else if known.count < Self.mostCertificates {
-            let address = record.observation.probe.address
-            known.append(Shown(hash: summary.sha256, notAfter: summary.notAfter, first: address))
+            known.append(shown)
         }
         hosts[host] = known
     }
@@ -46,7 +60,7 @@ struct PoolWatch {
     mutating func compareWithFirst(_ record: inout ProbeRecord) {
         guard let summary = record.leaf?.summary else { return }
         guard let first = hosts[Self.host(record)]?.first else { return learn(record) }
-        guard record.passed, first.hash != summary.sha256 else { return }
+        guard record.passed, first.hash != Hex.encode(summary.sha256) else { return }
         record.warnings.insert(
             Warning(id: .otherCertificate, text: Self.words(summary.notAfter, standard: first)),
             at: 0
@@ -58,7 +72,7 @@ struct PoolWatch {
     func compareWithMost(_ record: inout ProbeRecord) {
         // A certificate for other names has a fault already. That it also differs is no news.
         guard let summary = record.leaf?.summary, record.matchedName != nil,
-            let most = mostFrequent(Self.host(record)), most.hash != summary.sha256
+            let most = mostFrequent(Self.host(record)), most.hash != Hex.encode(summary.sha256)
         else { return }
         let text = Self.words(summary.notAfter, standard: most)
         let others = most.count - 1

@@ -110,13 +110,15 @@ extension Run {
                     ? .hint : replies.map { .resolvers($0.givers(of: address)) } ?? .resolver,
                 resolveTime: time
             )
-        }.filter(isWanted)
+        }.filter { isWanted(target, at: $0) }
         let probes = wanted.map { probe in
             let slot = Slot(.probe(probe))
             slot.replies = replies
             return slot
         }
-        let failures = (replies?.replies ?? []).filter { $0.addresses.isEmpty }.map { reply in
+        let failures = (replies?.replies ?? []).filter {
+            $0.addresses.isEmpty && isWanted(target, resolver: $0.resolver)
+        }.map { reply in
             let failure = Slot(.target(target))
             failure.replies = replies
             let why = reply.failure ?? "no addresses"

@@ -35,7 +35,7 @@ extension Run {
             pool.compareWithFirst(&record)
         }
         if let baseline {
-            let change = baseline.compare(record)
+            let change = baseline.compare(ReportEntry(record))
             record.change = change
             if let words = change.words(record) { record.warnings.append(Warning(id: .changed, text: words)) }
         }

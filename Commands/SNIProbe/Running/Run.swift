@@ -29,9 +29,8 @@ final class Run {
     var progress: Progress
     var pool = PoolWatch()
     let baseline: Baseline?
-    private let earlier: EarlierResults?
-    /// The number of probes that the earlier run has results of.
-    private var skipped = 0
+    /// The results of the run that this one goes on with.
+    var earlier: EarlierResults?
     /// The resolvers that are asked for addresses; none stands for the system's.
     let resolvers: [NamedResolver]
     /// The look-ups by the system's resolver; `nil` for those that all runs share.
@@ -97,16 +96,14 @@ final class Run {
     /// - Parameters:
     ///   - options: The parsed command line.
     ///   - feed: The targets, if they were read already.
-    ///   - earlier: The results of the run that this one goes on with.
     /// - Throws: ``UsageError`` if a file of the options cannot be used.
     init(
         _ options: Options,
         to output: any RecordOutput,
         in surroundings: Surroundings,
-        feed: ProbeFeed? = nil,
-        earlier: EarlierResults? = nil
+        feed: ProbeFeed? = nil
     ) throws(UsageError) {
-        (self.options, self.output, self.earlier) = (options, output, earlier)
+        (self.options, self.output) = (options, output)
         if let feed { self.feed = feed } else { self.feed = try ProbeFeed(options) }
         baseline = try options.baseline.map { (path) throws(UsageError) in try Baseline(path) }
         resolvers = try options.namedResolvers
@@ -140,12 +137,7 @@ final class Run {
         output.finish(digest, interrupted: Interrupts.hasCome)
         guard output.flush() else { return Console.endOfOutput() }
         reportInput()
-        if let earlier, skipped > 0 {
-            let fate = earlier.areCopied ? "not made anew" : "left out here"
-            Console.complain(
-                "sni-probe: \(Words.grouped(skipped)) results are there already, and \(fate)\n"
-            )
-        }
+        if let words = earlier?.words { Console.complain("sni-probe: \(words)\n") }
         isComplete = usageCode == nil && !Interrupts.hasCome
         if let baseline {
             let summary = baseline.summary(isWhole: isComplete && options.shard == nil)
@@ -196,13 +188,6 @@ final class Run {
             case .target(let target): resolve(slot, target: target)
             }
         }
-    }
-
-    /// Whether a probe is to be made: the run that `--resume` goes on with has no result of it.
-    func isWanted(_ probe: Probe) -> Bool {
-        guard earlier?.contain(probe) == true else { return true }
-        skipped += 1
-        return false
     }
 
     /// The time on the clock of the probes.

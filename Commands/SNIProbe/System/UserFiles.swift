@@ -1,6 +1,14 @@
 internal import CommandKit
 internal import DirectCore
 
+#if canImport(Darwin)
+internal import Darwin
+#elseif canImport(Musl)
+internal import Musl
+#else
+internal import Glibc
+#endif
+
 /// The small files and the folders that the command line names.
 enum UserFiles {
     /// Returns the contents of a file of at most `limit` bytes.
@@ -23,6 +31,17 @@ enum UserFiles {
     /// Returns the names in a folder in alphabetical order. Names that begin with a dot are left out.
     static func names(in path: String) throws(UsageError) -> [String] {
         try reading { () throws(Files.Unreadable) in try Files.names(in: path) }
+    }
+
+    /// Whether a path, or what follows a label or a kind in it, is that of the regular file at another path.
+    static func areOne(_ path: String, _ other: String) -> Bool {
+        let rest = path.firstIndex { $0 == "=" || $0 == ":" }.map { String(path[path.index(after: $0)...]) }
+        return [path, rest].contains { path in
+            guard let path else { return false }
+            var (facts, others) = (stat(), stat())
+            return stat(path, &facts) == 0 && stat(other, &others) == 0 && facts.st_mode & S_IFMT == S_IFREG
+                && facts.st_ino == others.st_ino && facts.st_dev == others.st_dev
+        }
     }
 
     private static func reading<Value>(

@@ -65,7 +65,7 @@ struct DistinctResultsTests {
             _ = output.flush()
             try Data(sink.bytes).write(to: URL(filePath: path))
             let baseline = try Baseline(path)
-            #expect(baseline.compare(try unresolved(by: "one")) == .same)
+            #expect(baseline.compare(ReportEntry(try unresolved(by: "one"))) == .same)
             #expect(baseline.summary(isWhole: true).hasSuffix("0 new, 1 gone (a.test by two), 0 other"))
         }
     }

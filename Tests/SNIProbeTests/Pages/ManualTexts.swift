@@ -98,8 +98,8 @@ extension CommandOption {
                 + "repeat: files without a label make one store, and LABEL=FILE, LABEL=DIR or LABEL=system another for each label. "
                 + "The first store decides. That another one does not trust the chain is a warning (a fault with --strict)."
         case .revocation:
-            "Ask the issuer whether the certificate is revoked: its OCSP responder, or if that gives no answer, for its list. Each "
-                + "question has the time of --timeout, and an answer 16 MiB. Only a trusted chain is asked about, over http, and at "
+            "Ask the issuer whether the certificate is revoked: its OCSP responder, or if that gives no answer, for its list, by "
+                + "all URLs in their order until one answers. Each question has the time of --timeout, and an answer 16 MiB. Only a trusted chain is asked about, over http, and at "
                 + "addresses of the public internet, unless that of the server is none. That there is no answer is a warning."
         case .minimumDays:
             "Fail a certificate that has fewer than N days left."
@@ -145,8 +145,9 @@ extension CommandOption {
                 + "certificate, other faults or warnings, another SNI verdict. A file of --output is replaced in each "
                 + "round."
         case .resume:
-            "Go on with a run that was interrupted, whose --json output this is: leave out what has a result there. "
-                + "A file of --output gets the earlier results too, so it may be the same one."
+            "Go on with a run that was interrupted or killed, whose --json output this is: leave out what has a result there. "
+                + "A file of --output gets the earlier results too, so it may be the same one. Exit code, summary and metrics are "
+                + "about all results. Refused if the options that change what a result means were others."
         case .listen:
             "Serve metrics over HTTP until a signal comes. /metrics has the last round over all targets; the next one begins "
                 + "so long after it as --watch says, 1m if not given. /probe?target=TARGET&module=MODULE probes one target at "
@@ -174,8 +175,9 @@ extension CommandOption {
         case .output:
             "Write the results to this file instead of standard output. The file is replaced as a whole when the run is "
                 + "at its end, and keeps its owner and its permissions; it stays as it was if the run is interrupted or its "
-                + "input cannot be used. What an interrupted run has found is in FILE.part, or in FILE.part-1 and so on if there is one. A symbolic link stays, and its target is replaced. A device, a pipe and an open file "
-                + "such as /dev/stdout are written to at once, as standard output is."
+                + "input cannot be used. Text and JSON grow in FILE.part, or in FILE.part-1 and so on if there is one, which stays if "
+                + "the run is interrupted or killed. A symbolic link stays, and its target is replaced. A file that is read is "
+                + "refused. A device, a pipe and an open file such as /dev/stdout are written to at once, as standard output is."
         case .pem:
             "Print the certificates that were served, in PEM, each with a line about it."
         case .verbose:

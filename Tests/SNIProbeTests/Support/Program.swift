@@ -78,6 +78,8 @@ final class RunningProgram: @unchecked Sendable {
 
     func interrupt() { child.interrupt() }
 
+    func kill() { child.kill() }
+
     func finish() -> Program.Result {
         let collected = ErrorBox()
         let reader = Thread { [errors] in

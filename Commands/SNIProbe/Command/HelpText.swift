@@ -31,7 +31,7 @@ enum HelpText {
 
     static let reportSynopsis = "sni-probe report [options] FILE..."
 
-    static let checkSynopsis = "sni-probe check [options] FILE NAME..."
+    static let checkSynopsis = "sni-probe check [options] FILE [NAME]..."
 
     private static let head = """
         usage: \(synopsis)

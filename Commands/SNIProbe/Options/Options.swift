@@ -167,15 +167,15 @@ struct Options: Sendable {
 
     /// Parses the arguments after the word `check`: options, the file, and the names.
     ///
-    /// - Throws: ``UsageError`` for options that concern connections, and without a file and a name.
+    /// - Throws: ``UsageError`` for options that concern connections, and without a file.
     static func ofCheck(_ arguments: [String]) throws(UsageError) -> (options: Options, file: String)? {
         let arguments = try Arguments(arguments)
         guard !arguments.wantsHelp else { return nil }
-        let hint = "sni-probe check FILE [--key FILE] NAME...; what to accept and the output have options"
+        let hint = "sni-probe check FILE [--key FILE] [NAME...]; what to accept and the output have options"
         var options = try Options(arguments, taking: keysOfCheck, of: "a file", hint: hint)
-        guard let file = arguments.words.first, arguments.words.count > 1 else {
+        guard let file = arguments.words.first else {
             throw UsageError(
-                "check needs a file of certificates and a name: sni-probe check FILE NAME...",
+                "check needs a file of certificates: sni-probe check FILE [NAME...]",
                 hint: "- is standard input. To probe a host of this name: sni-probe check:443"
             )
         }
@@ -184,7 +184,7 @@ struct Options: Sendable {
         guard !options.words.contains(where: \.isBesideCheck) else {
             throw UsageError(
                 "check connects to nothing, and takes names alone",
-                hint: "sni-probe check FILE NAME..."
+                hint: "sni-probe check FILE [NAME...]"
             )
         }
         try options.checkDays()

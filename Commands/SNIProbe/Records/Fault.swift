@@ -68,6 +68,7 @@ struct Warning: Hashable, Sendable {
         case echRefused = "ech_refused"
         case stapleEnds = "staple_ends"
         case stapleUnusable = "staple_unusable"
+        case stapleRequired = "staple_required"
         case redirectsToItself = "redirects_to_itself"
         case uncleanEnd = "unclean_end"
         case changed

@@ -49,7 +49,7 @@ extension Fault.ID {
         case .wrongPurpose: (60, .purpose, "The certificate is not for TLS servers.")
         case .certificateInvalid: (60, .chain, "The chain breaks another rule; the text says which.")
         case .chainSize: (60, .chain, "More than 100 KiB of certificates were sent, which clients refuse.")
-        case .keyMismatch: (60, .chain, "The key of --key is not that of the certificate in the file.")
+        case .keyMismatch: (60, .chain, "The key is not that of the certificate in the file.")
         case .echUnusable:
             (35, .handshake, "With --ech: clients that use Encrypted Client Hello cannot connect.")
         case .revoked:
@@ -97,6 +97,7 @@ extension Warning.ID {
         case .revocationEnds: "With --revocation: the same of the issuer's answer."
         case .stapleUnusable:
             "The stapled OCSP response is invalid, out of date, or about another certificate."
+        case .stapleRequired: "Of a file: the certificate requires a stapled OCSP response (must-staple)."
         case .redirectsToItself: "The response redirects to the URL that was asked for."
         case .uncleanEnd:
             "The end of the body is marked only by the end of the connection, without close_notify."

@@ -1,6 +1,17 @@
 internal import CommandKit
 internal import DirectHTTP
 
+/// The content of a file that is to be deployed.
+struct DeployedFile {
+    let certificates: [ServedCertificate]
+    /// Whether the key in an archive is that of the first certificate; `nil` without one.
+    var hasMatchingKey: Bool?
+    /// The text with a key that is in PEM with the certificates; `nil` without one.
+    var key: [UInt8]?
+    /// Whether the end of an item and the beginning of the next are on one line.
+    var isRunTogether = false
+}
+
 /// Reads the certificate files of the command line: the roots of `--ca` and the certificate of `--expect`.
 enum CertificateFiles {
     /// Adds the roots of a value of `--ca`, `FILE`, `DIR` or `system`, to those with the same label, which
@@ -49,19 +60,25 @@ enum CertificateFiles {
         try certificates(in: contents(of: path), from: path)
     }
 
-    /// Returns the certificates of a file in PEM, DER or PKCS#12, and whether a key that is with them is
-    /// that of the first.
-    static func deployed(
-        at path: String,
-        passphrase: String?
-    ) throws(UsageError) -> (certificates: [ServedCertificate], hasMatchingKey: Bool?) {
-        let bytes = try contents(of: path)
-        guard isPKCS12(bytes) else { return (try certificates(in: bytes, from: path), nil) }
+    /// Returns the certificates of a file in PEM, DER or PKCS#12, and what is with them.
+    static func deployed(at path: String, passphrase: String?) throws(UsageError) -> DeployedFile {
+        let given = try contents(of: path)
+        let bytes = isPEM(given) ? separated(given) : given
+        guard isPKCS12(bytes) else {
+            var file = DeployedFile(certificates: try certificates(in: bytes, from: path))
+            file.isRunTogether = bytes.count > given.count
+            if isPEM(bytes), bytes.contain("PRIVATE KEY-----") {
+                file.key = try IdentityFiles.privateKey(bytes, of: path, passphrase: passphrase)
+            }
+            return file
+        }
         let why: String
         do {
             let archive = try IdentityArchive(bytes, passphrase: passphrase)
             let certificates = archive.certificates
-            guard certificates.isEmpty else { return (certificates, archive.hasMatchingKey) }
+            guard certificates.isEmpty else {
+                return DeployedFile(certificates: certificates, hasMatchingKey: archive.hasMatchingKey)
+            }
             why = "there is no certificate in it"
         } catch {
             why =
@@ -73,6 +90,20 @@ enum CertificateFiles {
         }
         let hint = "--passphrase file:PATH or env:NAME; old files: openssl pkcs12 -legacy -in FILE -nokeys"
         throw UsageError("\(quoted(path)): \(why)", hint: hint, code: ExitCode.noInput)
+    }
+
+    /// Returns PEM with a line break between the dashes of an end and those of the beginning after it, which
+    /// files lack that were put together without one.
+    private static func separated(_ bytes: [UInt8]) -> [UInt8] {
+        var separated: [UInt8] = []
+        for (index, byte) in bytes.enumerated() {
+            separated.append(byte)
+            guard byte == UInt8(ascii: "-"), bytes[(index + 1)...].starts(with: "-----BEGIN ".utf8),
+                bytes[...index].suffix(5).elementsEqual("-----".utf8)
+            else { continue }
+            separated.append(UInt8(ascii: "\n"))
+        }
+        return separated
     }
 
     private static func certificates(

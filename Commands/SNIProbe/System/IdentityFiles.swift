@@ -27,8 +27,12 @@ enum IdentityFiles {
         return ClientIdentity(certificateChain: chain, privateKey: secret)
     }
 
-    /// Returns the contents of a file with a key in PEM that is not encrypted.
-    static func privateKey(at keyPath: String, hint: String? = nil) throws(UsageError) -> [UInt8] {
+    /// Returns the contents of a file with a key in PEM, which may be encrypted only if there is a passphrase.
+    static func privateKey(
+        at keyPath: String,
+        hint: String? = nil,
+        passphrase: String? = nil
+    ) throws(UsageError) -> [UInt8] {
         let secret = try contents(of: keyPath)
         guard secret.contain("PRIVATE KEY-----") else {
             throw UsageError(
@@ -37,16 +41,23 @@ enum IdentityFiles {
                 code: ExitCode.noInput
             )
         }
-        guard !secret.contain("-----BEGIN ENCRYPTED PRIVATE KEY"),
-            !secret.contain("Proc-Type: 4,ENCRYPTED")
-        else {
-            throw UsageError(
-                "the private key in \(quoted(keyPath)) is encrypted, and sni-probe asks for no password",
-                hint: "openssl pkey -in FILE writes it without",
-                code: ExitCode.noInput
-            )
-        }
-        return secret
+        return try privateKey(secret, of: keyPath, passphrase: passphrase)
+    }
+
+    /// Returns the text of a file, unless the key in it is encrypted and there is no passphrase.
+    static func privateKey(
+        _ secret: [UInt8],
+        of keyPath: String,
+        passphrase: String?
+    ) throws(UsageError) -> [UInt8] {
+        let isEncrypted =
+            secret.contain("-----BEGIN ENCRYPTED PRIVATE KEY") || secret.contain("Proc-Type: 4,ENCRYPTED")
+        guard isEncrypted, passphrase == nil else { return secret }
+        throw UsageError(
+            "the private key in \(quoted(keyPath)) is encrypted, and sni-probe asks for no password",
+            hint: "openssl pkey -in FILE writes it without; check takes --passphrase file:PATH or env:NAME",
+            code: ExitCode.noInput
+        )
     }
 
     private static func contents(of path: String) throws(UsageError) -> [UInt8] {

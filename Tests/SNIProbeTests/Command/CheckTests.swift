@@ -60,7 +60,8 @@ struct CheckTests {
             stapled.mustStaple = true
             let staple = pem(try lab.issuer.issue(stapled), issuer)
             try Data(staple).write(to: URL(filePath: folder + "/staple.pem"))
-            #expect(try records(folder, "/staple.pem", host)[0].passed)
+            let required = try records(folder, "/staple.pem", host)[0]
+            #expect(required.passed && required.warnings.map(\.id) == [.stapleRequired])
             let few = try records(folder, "/full.pem", host, "--min-days", "100")
             #expect(few[0].exitCode == 90 && few[0].hint?.text == "renew it before it is deployed")
         }
@@ -85,6 +86,106 @@ struct CheckTests {
             }
             #expect(throws: UsageError.self) {
                 _ = try records(folder, "/full.pem", "--key", "/none.key", host)
+            }
+        }
+    }
+
+    @Test("A key in the file has to be that of a certificate, which is the server's own wherever it stands")
+    func keyInFile() async throws {
+        let leaf = try lab.issuer.issue(.publicLeaf(host))
+        let other = try lab.issuer.issue(.publicLeaf(host))
+        let issuer = lab.issuer.certificate
+        let files = [
+            "right.pem": pem(leaf, issuer) + Array(leaf.keyPEM.utf8),
+            "wrong.pem": pem(leaf, issuer) + Array(lab.standard.keyPEM.utf8),
+            "first.pem": Array(leaf.keyPEM.utf8) + pem(leaf, issuer), "full.pem": pem(leaf, issuer),
+            "late.pem": pem(issuer, leaf), "second.pem": pem(other, leaf, issuer) + Array(leaf.keyPEM.utf8),
+            "right.key": Array(leaf.keyPEM.utf8),
+        ]
+        try await withFiles(files) { folder in
+            for file in ["/right.pem", "/first.pem"] { #expect(try records(folder, file, host)[0].faults == []) }
+            let wrong = try records(folder, "/wrong.pem", host)[0]
+            #expect(wrong.faults.map(\.id) == [.keyMismatch] && wrong.exitCode == 60)
+            #expect(try records(folder, "/wrong.pem", "--key", "/right.key", host)[0].faults.map(\.id) == [.keyMismatch])
+            // The place is told, and the certificate there is the one that is judged.
+            for (file, first) in [("/late.pem", "Lab Issuing CA E1"), ("/second.pem", host)] {
+                let late = try records(folder, file, host)[0]
+                #expect(late.faults.map(\.id) == [.nameMismatch] && late.exitCode == 60)
+                #expect(late.faults[0].text.contains("begins with \(first), and the server's own certificate is number 2"))
+                #expect(late.hint?.text.contains("put it first") == true)
+                #expect(late.leaf?.summary.der == leaf.der)
+            }
+            let several = try records(folder, "/late.pem", "a.test")[0]
+            #expect(several.faults.map(\.id) == [.nameMismatch, .nameMismatch])
+        }
+    }
+
+    @Test("Without a name the rest is judged, and the names are shown")
+    func nameless() async throws {
+        let issuer = lab.issuer.certificate
+        let files = [
+            "full.pem": pem(try lab.issuer.issue(.publicLeaf(host, "example.com")), issuer),
+            "wild.pem": pem(try lab.issuer.issue(.publicLeaf("*.example.com")), issuer),
+            "old.pem": pem(try lab.issuer.issue(.publicLeaf(host, from: -99, until: -9)), issuer),
+        ]
+        try await withFiles(files) { folder in
+            let full = try records(folder, "/full.pem")
+            #expect(full.count == 1 && full[0].faults.isEmpty)
+            let text = LongForm(record: full[0], style: Style(), verbose: false).text
+            #expect(text.contains("\(host), example.com"))
+            #expect(try records(folder, "/wild.pem")[0].faults.isEmpty)
+            #expect(try records(folder, "/old.pem")[0].faults.map(\.id) == [.expired])
+        }
+    }
+
+    @Test("PEM without a line break in between is read, and it is a fault that servers do not read it")
+    func runTogether() async throws {
+        let leaf = try lab.issuer.issue(.publicLeaf(host))
+        let bytes = Array(leaf.pem.utf8.dropLast()) + pem(lab.issuer.certificate).dropLast()
+        try await withFiles(["cat.pem": bytes, "cat.key": Array(leaf.keyPEM.utf8.dropLast()) + bytes]) { folder in
+            for file in ["/cat.pem", "/cat.key"] {
+                let record = try records(folder, file, host)[0]
+                #expect(record.faults.map(\.id) == [.certificateInvalid] && record.served?.chain.count == 2)
+                #expect(record.hint?.text.contains("line break") == true)
+            }
+        }
+    }
+
+    @Test(
+        "An encrypted key is compared with its passphrase, and an error without",
+        .enabled(if: Self.openssl != nil, "needs openssl")
+    )
+    func encryptedKey() async throws {
+        let leaf = try lab.issuer.issue(.publicLeaf(host))
+        let files = [
+            "key.pem": Array(leaf.keyPEM.utf8), "full.pem": pem(leaf, lab.issuer.certificate),
+            "other.pem": pem(lab.standard, lab.issuer.certificate), "right": Array("a b c\n".utf8),
+            "wrong": Array("a b\n".utf8),
+        ]
+        try await withFiles(files) { folder in
+            let process = Process()
+            process.executableURL = URL(filePath: try #require(Self.openssl))
+            process.arguments =
+                ["pkcs8", "-topk8", "-in", folder + "/key.pem", "-out", folder + "/enc.pem"]
+                + ["-passout", "file:\(folder)/right"]
+            try process.run()
+            process.waitUntilExit()
+            let key = try Data(contentsOf: URL(filePath: folder + "/enc.pem"))
+            for name in ["full", "other"] {
+                let chain = try Data(contentsOf: URL(filePath: "\(folder)/\(name).pem"))
+                try (chain + key).write(to: URL(filePath: "\(folder)/\(name)-one.pem"))
+            }
+            let right = "--passphrase=file:\(folder)/right"
+            #expect(try records(folder, "/full.pem", "--key", "/enc.pem", right, host)[0].faults == [])
+            #expect(try records(folder, "/full-one.pem", right, host)[0].faults == [])
+            #expect(try records(folder, "/other-one.pem", right, host)[0].faults.first?.id == .keyMismatch)
+            for words in [[], ["--passphrase=file:\(folder)/wrong"]] {
+                for file in [["/full.pem", "--key", "/enc.pem"], ["/full-one.pem"]] {
+                    let paths = (file + [host]).map { $0.hasPrefix("/") ? folder + $0 : $0 }
+                    let arguments = ["--ca", folder + "/root.pem"] + paths + words
+                    let (options, place) = try #require(try Options.ofCheck(arguments))
+                    #expect(throws: UsageError.self) { _ = try CertificateCheck(options, of: place).records() }
+                }
             }
         }
     }
@@ -116,7 +217,7 @@ struct CheckTests {
     @Test(
         "What cannot be checked is a usage error with a hint",
         arguments: [
-            ["x.pem"], [], ["x.pem", "a.test", "--repeat", "2"], ["x.pem", "@127.0.0.1"],
+            [], ["x.pem", "a.test", "--repeat", "2"], ["x.pem", "@127.0.0.1"],
             ["x.pem", "https://a.test/"], ["x.pem", "a.test@127.0.0.1"],
         ]
     )

@@ -77,7 +77,7 @@ extension CommandOption {
             "Begin each connection with the header by which load balancers tell who the client is (the PROXY protocol of "
                 + "HAProxy), in version 1 or 2. It has the addresses of the connection itself."
         case .passphrase:
-            "The passphrase of a PKCS#12 file of sni-probe check: file:PATH, of which the first line counts, or env:NAME, a "
+            "The passphrase of a key or a PKCS#12 file of sni-probe check: file:PATH, of which the first line counts, or env:NAME, a "
                 + "variable of the environment."
         case .alpn:
             "Offer these protocols by ALPN, separated by commas, in all handshakes. If not given, http/1.1 is offered with "

@@ -18,7 +18,7 @@ complete -c sni-probe -l proxy-protocol -x -a '1 2' -d 'begin with a PROXY heade
 complete -c sni-probe -l alpn -x -d 'offer these protocols, such as h2,http/1.1'
 complete -c sni-probe -l cert -r -F -d 'the client\'s certificate and chain, in PEM'
 complete -c sni-probe -l key -r -F -d 'its key, in PEM and not encrypted'
-complete -c sni-probe -l passphrase -x -d 'of a PKCS#12 file of check: file:PATH or env:NAME'
+complete -c sni-probe -l passphrase -x -d 'of a key or PKCS#12 of check: file:PATH or env:NAME'
 complete -c sni-probe -s X -l method -x -a 'GET HEAD OPTIONS' -d 'default GET'
 complete -c sni-probe -s H -l header -x -d '\'NAME: VALUE\', may repeat'
 complete -c sni-probe -s k -l insecure -d 'send the request even if the certificate is wrong'

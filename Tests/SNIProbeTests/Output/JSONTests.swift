@@ -44,6 +44,7 @@ struct JSONTests {
                 "v", "time", "host", "ip", "port", "url", "source", "ok", "faults", "warnings", "hint",
                 "advice", "sni", "tls", "certificate", "answers", "other_keys", "ech",
                 "chain", "verify", "http", "ms", "resolver", "resolvers", "baseline", "attempts",
+                "options",
             ]
         )
     }

@@ -73,7 +73,8 @@ struct CertificateCheck {
         return record
     }
 
-    /// The index of the certificate that the keys belong to; `nil` without a key that fits.
+    /// The index of the certificate that the keys belong to; `nil` without a key that fits. One that has issued
+    /// another is no server's: its key has no place in such a file.
     private func owner(of content: DeployedFile, faults: inout [Fault]) throws(UsageError) -> Int? {
         if content.hasMatchingKey == false { faults.append(Self.strangeKey) }
         var owner: Int?
@@ -94,8 +95,8 @@ struct CertificateCheck {
         in certificates: [ServedCertificate]
     ) throws(UsageError) -> Int? {
         do throws(TLSError) {
-            for (index, certificate) in certificates.enumerated() {
-                let pem = Array(certificate.pem.utf8)
+            for index in Self.leaves(in: certificates) {
+                let pem = Array(certificates[index].pem.utf8)
                 let identity =
                     try options.passphrase.map { (secret) throws(TLSError) in
                         try ClientIdentity(certificateChain: pem, privateKey: key, passphrase: secret)
@@ -114,14 +115,15 @@ struct CertificateCheck {
         in certificates: [ServedCertificate],
         isForName: (ServedCertificate) -> Bool
     ) -> Int {
-        let leaves = certificates.indices.filter { index in
-            let certificate = certificates[index]
-            return !certificates.indices.contains {
-                $0 != index && certificates[$0].issuer == certificate.subject
-                    && certificates[$0].subject != certificate.subject
-            }
-        }
+        let leaves = leaves(in: certificates)
         return leaves.first { isForName(certificates[$0]) } ?? leaves.first ?? 0
+    }
+
+    private static func leaves(in certificates: [ServedCertificate]) -> [Int] {
+        certificates.indices.filter { index in
+            let subject = certificates[index].subject
+            return !certificates.contains { $0.issuer == subject && $0.subject != subject }
+        }
     }
 
     /// A target that the certificate is for, where no name is given.
@@ -144,7 +146,7 @@ struct CertificateCheck {
     )
     private static let strangeKey = Fault(
         .keyMismatch,
-        "the key in the file is that of none of its certificates",
+        "the key in the file is that of no server's certificate in it",
         brief: "key does not fit"
     )
     private static let runTogether = Fault(

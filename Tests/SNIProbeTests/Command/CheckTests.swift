@@ -101,11 +101,15 @@ struct CheckTests {
             "first.pem": Array(leaf.keyPEM.utf8) + pem(leaf, issuer), "full.pem": pem(leaf, issuer),
             "late.pem": pem(issuer, leaf), "second.pem": pem(other, leaf, issuer) + Array(leaf.keyPEM.utf8),
             "right.key": Array(leaf.keyPEM.utf8),
+            "issuer.pem": pem(leaf, issuer) + Array(issuer.keyPEM.utf8),
         ]
         try await withFiles(files) { folder in
             for file in ["/right.pem", "/first.pem"] { #expect(try records(folder, file, host)[0].faults == []) }
-            let wrong = try records(folder, "/wrong.pem", host)[0]
-            #expect(wrong.faults.map(\.id) == [.keyMismatch] && wrong.exitCode == 60)
+            // The key of an authority is no server's.
+            for file in ["/wrong.pem", "/issuer.pem"] {
+                let wrong = try records(folder, file, host)[0]
+                #expect(wrong.faults.map(\.id) == [.keyMismatch] && wrong.exitCode == 60)
+            }
             #expect(try records(folder, "/wrong.pem", "--key", "/right.key", host)[0].faults.map(\.id) == [.keyMismatch])
             // The place is told, and the certificate there is the one that is judged.
             for (file, first) in [("/late.pem", "Lab Issuing CA E1"), ("/second.pem", host)] {

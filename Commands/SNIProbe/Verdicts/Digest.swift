@@ -34,7 +34,10 @@ struct Digest {
         let host: String
         let replies: [ReportEntry.Reply]
 
-        var differ: Bool { Set(replies.map { $0.addresses.sorted() }).count > 1 }
+        /// Whether they give other addresses, or for none other reasons.
+        var differ: Bool {
+            Set(replies.map { $0.addresses.isEmpty ? [$0.error ?? ""] : $0.addresses.sorted() }).count > 1
+        }
     }
 
     /// The results that are shown of each kind.

@@ -100,6 +100,13 @@ struct ResolverTests {
         #expect(digest.resolverLines.isEmpty)
         let text = Summary(digest: digest, style: Style(), interrupted: false, hints: false).text
         #expect(text.contains("a.test: all 2 resolvers give the same"))
+        // Two that give nothing do so for the same reason or not.
+        for (other, isOther) in [("the name does not exist", false), ("connection refused", true)] {
+            let replies = ["the name does not exist", other].map { error in
+                ReportEntry.Reply(resolver: "x", givesIP: false, addresses: [], timeToLive: nil, error: error)
+            }
+            #expect(Digest.Lookup(host: "a.test", replies: replies).differ == isOther)
+        }
     }
 
     @Test("DNS over HTTPS and a hosts file are resolvers as well")

@@ -8,7 +8,7 @@ struct CommandOption: Sendable {
             startTLS,
             proxyHeader, method, header, insecure
         case roots, revocation, minimumDays, warningDays, criticalDays, warningStatusDays, criticalStatusDays,
-            strict, expect, same, status
+            strict, expect, same, anyGood, status
         case timeout, jobs, rate, retries, wait, repeats, interval, watch, baseline, resume
         case listen, listenAny, listenName
         case json, format, output, pem, verbose, quiet, color
@@ -43,7 +43,7 @@ struct CommandOption: Sendable {
     /// The option as the JSON output names it, if it changes what a result means: with its value only where
     /// that is certain to be no secret.
     func meaning(of value: String) -> String? {
-        guard [.sending, .accepting].contains(group) || key == .repeats else { return nil }
+        guard [.sending, .accepting].contains(group) && key != .anyGood || key == .repeats else { return nil }
         switch key {
         case .serverName, .tls, .certificate, .privateKey, .alpn, .startTLS, .proxyHeader, .method, .roots,
             .minimumDays, .warningDays, .criticalDays, .warningStatusDays, .criticalStatusDays, .expect,

@@ -61,6 +61,7 @@ extension CommandOption {
         .init(.strict, "strict", help: "warnings are faults"),
         .init(.expect, "expect", "CERT", help: "PEM file, sha256:HEX, pin-sha256:BASE64; may repeat"),
         .init(.same, "same", help: "the same certificate on every IP of a host"),
+        .init(.anyGood, "any-good", help: "one good IP of a target is enough for the exit code"),
         .init(.baseline, "baseline", "FILE", help: "warn of what is other than in this JSON output"),
         .init(.status, "status", "LIST", help: "default 200-399"),
     ]

@@ -74,6 +74,7 @@ extension Options {
                 ]
             )
         }
+        if anyGood { try refuse("--any-good", beside: ["--format nagios": format == .nagios]) }
         guard watch != nil else { return }
         try checkInput(of: "--watch")
         try refuse(

@@ -39,6 +39,8 @@ struct Options: Sendable {
     private(set) var passphrase: String?
     var shard: Shard?
     var same = false
+    /// Whether one IP that passes is enough for a target.
+    var anyGood = false
     /// The options of the command line that concern a request, and have no effect on a handshake alone.
     var requestOptions: [String] = []
     /// The number of probes at the same time; `nil` for 64 and those that only wait.
@@ -294,6 +296,7 @@ struct Options: Sendable {
         case .strict: settings.isStrict = true
         case .expect: settings.expected += try OptionValue(option, value).expected
         case .same: same = true
+        case .anyGood: anyGood = true
         case .baseline: baseline = value
         default: settings.acceptedStatus = try OptionValue(option, value).statusRanges
         }

@@ -109,6 +109,7 @@ final class Run {
         resolvers = try options.namedResolvers
         (context, lookups, end) = (surroundings.context, surroundings.lookups, surroundings.end)
         tools = ProbeTools(options.settings, loop: surroundings.loop, records: try options.recordSource)
+        digest.anyIsEnough = options.anyGood
         loops = Loops(first: surroundings.loop)
         mailbox = Mailbox(surroundings.alarm)
         let room = Descriptors.room(for: options.jobs, resolvers: resolvers.count)

@@ -5,6 +5,11 @@ struct Digest {
     private(set) var failed = 0
     private(set) var warned = 0
     private(set) var exitCodes: Set<Int32> = []
+    /// Whether a target of which one result has passed does not fail the run (`--any-good`).
+    var anyIsEnough = false
+    /// The targets of which a result has passed, and the codes of those that failed, if that is so.
+    private var goodTargets: Set<String> = []
+    private var targetCodes: [String: Set<Int32>] = [:]
     private(set) var faults = IssueCounts()
     private(set) var warnings = IssueCounts()
     /// The number of passed results with each SNI verdict.
@@ -81,7 +86,9 @@ struct Digest {
 
     /// The exit code of the failed results if they all have the same one, otherwise that for several reasons.
     var exitCode: Int32 {
-        exitCodes.count > 1 ? ExitCode.severalReasons : exitCodes.first ?? ExitCode.passed
+        let bad = targetCodes.filter { !goodTargets.contains($0.key) }.values
+        let codes = anyIsEnough ? bad.reduce(into: Set()) { $0.formUnion($1) } : exitCodes
+        return codes.count > 1 ? ExitCode.severalReasons : codes.first ?? ExitCode.passed
     }
 
     /// The shown results of each host, hosts with faults first.
@@ -101,6 +108,8 @@ struct Digest {
         count += 1
         hosts.add(entry.host)
         if targets.count < 2 { targets.insert(entry.target) }
+        if anyIsEnough, entry.passed { goodTargets.insert(entry.target) }
+        if anyIsEnough, !entry.passed { targetCodes[entry.target, default: []].insert(entry.exitCode) }
         countLead(of: entry)
         times = entry.extending(times)
         for fault in entry.faults { faults.add(fault.id) }

@@ -133,6 +133,21 @@ struct DistinctResultsTests {
         #expect(rest.errors.contains("1 results are there already"))
     }
 
+    @Test("One bad IP fails a run, and with --any-good only a target that has no good one")
+    func anyGood() async throws {
+        let good = try FixtureServer.start(.tls(root.certificate(for: "a.test"))) { _ in .text("") }
+        let bad = try FixtureServer.refusing()
+        func code(_ words: [String]) async throws -> Int32 {
+            try await probe(words + ["--skip-default"], trusting: root.rootPEM).code
+        }
+        let pool = ["https://a.test:\(good.port)/@\(good.address)", "https://a.test:\(good.port)/@127.0.0.9"]
+        #expect(try await code(pool) == 7)
+        #expect(try await code(pool + ["--any-good"]) == 0)
+        let other = "https://b.test/@\(bad.authority)"
+        #expect(try await code(pool + [other, "--any-good"]) == 7)
+        #expect(throws: UsageError.self) { _ = try Options(pool + ["--any-good", "--format", "nagios"]) }
+    }
+
     /// The files in a folder, also those without a name (Linux, O_TMPFILE), through the processes that have
     /// them open.
     private func filesOrDrafts(in folder: String) -> [String] {

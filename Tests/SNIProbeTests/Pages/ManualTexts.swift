@@ -123,6 +123,9 @@ extension CommandOption {
         case .same:
             "Fail IPs of a host that show another certificate than most of them. Results are printed when all are "
                 + "there, or 4096 of them."
+        case .anyGood:
+            "A target of which one IP passes does not fail the run: the exit code is about the others. Each result is shown as "
+                + "without it."
         case .baseline:
             "Compare with an earlier run, whose --json output this is. A result that is other than before (the "
                 + "certificate, the faults, the SNI verdict) has a warning; the summary counts what is new, gone and other."

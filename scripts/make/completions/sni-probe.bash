@@ -24,7 +24,7 @@ _sni_probe() {
         --shard|--sni|--alpn|--passphrase|-H|--header|--min-days|--critical-days|--warn-days|--critical-status-days|--warn-status-days|--status|-t|--timeout|-j|--jobs|--rate|--retries|--wait|--watch|--listen|--listen-name|--repeat|--interval) return ;;
     esac
     if [[ $current == -* ]]; then
-        COMPREPLY=($(compgen -W '-f --file --resolver -4 --ipv4 -6 --ipv6 --skip-bad --shard --sni --no-sni --skip-default --all-keys --deep --ech --tls --starttls --proxy-protocol --alpn --cert --key --passphrase -X --method -H --header -k --insecure --ca --revocation --min-days --critical-days --warn-days --critical-status-days --warn-status-days --strict --expect --same --baseline --status -t --timeout -j --jobs --rate --retries --wait --watch --resume --listen --listen-any --listen-name --repeat --interval --json --format -o --output --pem -v --verbose -q --quiet --color --demo -h --help --version' -- "$current"))
+        COMPREPLY=($(compgen -W '-f --file --resolver -4 --ipv4 -6 --ipv6 --skip-bad --shard --sni --no-sni --skip-default --all-keys --deep --ech --tls --starttls --proxy-protocol --alpn --cert --key --passphrase -X --method -H --header -k --insecure --ca --revocation --min-days --critical-days --warn-days --critical-status-days --warn-status-days --strict --expect --same --any-good --baseline --status -t --timeout -j --jobs --rate --retries --wait --watch --resume --listen --listen-any --listen-name --repeat --interval --json --format -o --output --pem -v --verbose -q --quiet --color --demo -h --help --version' -- "$current"))
     else
         COMPREPLY=($(compgen -A hostname -- "$current"))
     fi

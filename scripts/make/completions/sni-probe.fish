@@ -32,6 +32,7 @@ complete -c sni-probe -l warn-status-days -x -d 'a warning with fewer than N day
 complete -c sni-probe -l strict -d 'warnings are faults'
 complete -c sni-probe -l expect -r -F -d 'PEM file, sha256:HEX, pin-sha256:BASE64; may repeat'
 complete -c sni-probe -l same -d 'the same certificate on every IP of a host'
+complete -c sni-probe -l any-good -d 'one good IP of a target is enough for the exit code'
 complete -c sni-probe -l baseline -r -F -d 'warn of what is other than in this JSON output'
 complete -c sni-probe -l status -x -d 'default 200-399'
 complete -c sni-probe -s t -l timeout -x -d 'per probe, everything included; default 5s'

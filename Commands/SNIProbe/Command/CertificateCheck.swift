@@ -37,10 +37,12 @@ struct CertificateCheck {
         let named: [ProbeTarget?] = options.targets.map(\.target)
         return try (named.isEmpty ? [nil] : named).map { (target: ProbeTarget?) throws(UsageError) in
             let identity = try? target?.identity
-            let leaf = owner ?? Self.ownCertificate(in: content.certificates) { certificate in
-                let alone = ServedChain(der: [certificate.summary.der], context: context)
-                return identity.flatMap { alone?.match($0) } != nil
-            }
+            let leaf =
+                owner
+                ?? Self.ownCertificate(in: content.certificates) { certificate in
+                    let alone = ServedChain(der: [certificate.summary.der], context: context)
+                    return identity.flatMap { alone?.match($0) } != nil
+                }
             var certificates = content.certificates
             certificates.insert(certificates.remove(at: leaf), at: 0)
             guard let sent = ServedChain(der: certificates.map(\.summary.der), context: context) else {
@@ -67,14 +69,14 @@ struct CertificateCheck {
             record.hint = Hint(kind: first.id, words: words, place: record.hintPlace)
         }
         if record.passed, served.chain.leaf?.requiresStaple == true {
-            let words = "it requires a stapled OCSP response (must-staple), without which clients refuse the server"
-            record.warn(.stapleRequired, words)
+            let words = "it requires a stapled OCSP response (must-staple)"
+            record.warn(.stapleRequired, words + ", without which clients refuse the server")
         }
         return record
     }
 
-    /// The index of the certificate that the keys belong to; `nil` without a key that fits. One that has issued
-    /// another is no server's: its key has no place in such a file.
+    /// The index of the certificate that the keys belong to; `nil` without a key that fits. One that has
+    /// issued another is no server's: its key has no place in such a file.
     private func owner(of content: DeployedFile, faults: inout [Fault]) throws(UsageError) -> Int? {
         if content.hasMatchingKey == false { faults.append(Self.strangeKey) }
         var owner: Int?
@@ -135,8 +137,12 @@ struct CertificateCheck {
 
     private static func misplaced(_ certificates: [ServedCertificate], leaf: Int) -> Fault {
         let first = certificates[0].subject.short
-        let words = "the file begins with \(first), and the server's own certificate is number \(leaf + 1) in it"
-        return Fault(.nameMismatch, words, brief: "own certificate not first")
+        let place = "the server's own certificate is number \(leaf + 1) in it"
+        return Fault(
+            .nameMismatch,
+            "the file begins with \(first), and \(place)",
+            brief: "own certificate not first"
+        )
     }
 
     private static let otherKey = Fault(

@@ -73,7 +73,9 @@ final class RevocationDesk: Sendable {
         let urls = chain.revocationURLs
         let hosts = Set((urls.responders + urls.lists).compactMap { try? HTTPURL($0).host })
         let local = ["127.0.0.0/8", "::1/128"].compactMap { try? AddressRange($0) }
-        let secrets = ["169.254.0.0/16", "fe80::/10", "fd00:ec2::/32", "100.100.100.200/32", "192.0.0.192/32"]
+        let secrets = [
+            "169.254.0.0/16", "fe80::/10", "fd00:ec2::/32", "100.100.100.200/32", "192.0.0.192/32",
+        ]
         let named = AddressVetting.publicInternetOnly(
             allowing: ["0.0.0.0/0", "::/0"].compactMap { try? AddressRange($0) },
             denying: secrets.compactMap { try? AddressRange($0) }

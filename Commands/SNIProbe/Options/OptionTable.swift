@@ -39,7 +39,12 @@ extension CommandOption {
         .init(.alpn, "alpn", "LIST", help: "offer these protocols, such as h2,http/1.1"),
         .init(.certificate, "cert", "FILE", help: "the client's certificate and chain, in PEM"),
         .init(.privateKey, "key", "FILE", help: "its key, in PEM and not encrypted"),
-        .init(.passphrase, "passphrase", "SOURCE", help: "of a key or PKCS#12 of check: file:PATH or env:NAME"),
+        .init(
+            .passphrase,
+            "passphrase",
+            "SOURCE",
+            help: "of a key or PKCS#12 of check: file:PATH or env:NAME"
+        ),
         .init(.method, "method", "NAME", short: "X", help: "default GET"),
         .init(.header, "header", "FIELD", short: "H", help: "'NAME: VALUE', may repeat"),
         .init(.insecure, "insecure", short: "k", help: "send the request even if the certificate is wrong"),

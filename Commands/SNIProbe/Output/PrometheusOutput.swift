@@ -97,7 +97,8 @@ final class PrometheusOutput: BufferedOutput, RecordOutput {
             (self.result, path) = (result, result.url.flatMap { try? HTTPURL($0).path })
             let verify = line["verify"]
             let values: [(Metric, JSONValue?)] = [
-                (.chainNotAfter, line["chain"]?["not_after"]), (.stapleEnd, verify?["staple"]?["next_update"]),
+                (.chainNotAfter, line["chain"]?["not_after"]),
+                (.stapleEnd, verify?["staple"]?["next_update"]),
                 (.revocationEnd, verify?["revocation"]?["next_update"]),
             ]
             ends = values.map { ($0, $1?.text.flatMap(UTC.seconds)) }

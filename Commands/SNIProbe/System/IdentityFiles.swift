@@ -27,7 +27,7 @@ enum IdentityFiles {
         return ClientIdentity(certificateChain: chain, privateKey: secret)
     }
 
-    /// Returns the contents of a file with a key in PEM, which may be encrypted only if there is a passphrase.
+    /// Returns the contents of a file with a key in PEM, which may be encrypted if there is a passphrase.
     static func privateKey(
         at keyPath: String,
         hint: String? = nil,

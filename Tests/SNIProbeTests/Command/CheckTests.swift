@@ -104,18 +104,28 @@ struct CheckTests {
             "issuer.pem": pem(leaf, issuer) + Array(issuer.keyPEM.utf8),
         ]
         try await withFiles(files) { folder in
-            for file in ["/right.pem", "/first.pem"] { #expect(try records(folder, file, host)[0].faults == []) }
+            for file in ["/right.pem", "/first.pem"] {
+                #expect(try records(folder, file, host)[0].faults == [])
+            }
             // The key of an authority is no server's.
             for file in ["/wrong.pem", "/issuer.pem"] {
                 let wrong = try records(folder, file, host)[0]
                 #expect(wrong.faults.map(\.id) == [.keyMismatch] && wrong.exitCode == 60)
             }
-            #expect(try records(folder, "/wrong.pem", "--key", "/right.key", host)[0].faults.map(\.id) == [.keyMismatch])
+            #expect(
+                try records(folder, "/wrong.pem", "--key", "/right.key", host)[0].faults.map(\.id) == [
+                    .keyMismatch
+                ]
+            )
             // The place is told, and the certificate there is the one that is judged.
             for (file, first) in [("/late.pem", "Lab Issuing CA E1"), ("/second.pem", host)] {
                 let late = try records(folder, file, host)[0]
                 #expect(late.faults.map(\.id) == [.nameMismatch] && late.exitCode == 60)
-                #expect(late.faults[0].text.contains("begins with \(first), and the server's own certificate is number 2"))
+                #expect(
+                    late.faults[0].text.contains(
+                        "begins with \(first), and the server's own certificate is number 2"
+                    )
+                )
                 #expect(late.hint?.text.contains("put it first") == true)
                 #expect(late.leaf?.summary.der == leaf.der)
             }
@@ -146,7 +156,8 @@ struct CheckTests {
     func runTogether() async throws {
         let leaf = try lab.issuer.issue(.publicLeaf(host))
         let bytes = Array(leaf.pem.utf8.dropLast()) + pem(lab.issuer.certificate).dropLast()
-        try await withFiles(["cat.pem": bytes, "cat.key": Array(leaf.keyPEM.utf8.dropLast()) + bytes]) { folder in
+        try await withFiles(["cat.pem": bytes, "cat.key": Array(leaf.keyPEM.utf8.dropLast()) + bytes]) {
+            folder in
             for file in ["/cat.pem", "/cat.key"] {
                 let record = try records(folder, file, host)[0]
                 #expect(record.faults.map(\.id) == [.certificateInvalid] && record.served?.chain.count == 2)
@@ -188,7 +199,9 @@ struct CheckTests {
                     let paths = (file + [host]).map { $0.hasPrefix("/") ? folder + $0 : $0 }
                     let arguments = ["--ca", folder + "/root.pem"] + paths + words
                     let (options, place) = try #require(try Options.ofCheck(arguments))
-                    #expect(throws: UsageError.self) { _ = try CertificateCheck(options, of: place).records() }
+                    #expect(throws: UsageError.self) {
+                        _ = try CertificateCheck(options, of: place).records()
+                    }
                 }
             }
         }

@@ -255,14 +255,19 @@ struct RevocationTests {
         let revoked = Issuer(list: { try Self.list(by: lab.issuer, [$0]) }, lists: lists)
         #expect(try await outcome(revoked).outcome.faults == ["revoked"])
         let responders = ["http://\(dead.authority)/ocsp"]
-        let answer: @Sendable (FixtureCertificate) throws -> [UInt8]? = { try lab.issuer.ocspResponse(for: $0) }
+        let answer: @Sendable (FixtureCertificate) throws -> [UInt8]? = {
+            try lab.issuer.ocspResponse(for: $0)
+        }
         let good = Issuer(ocsp: answer, responders: responders, lists: [ldap])
         let (clear, paths) = try await outcome(good)
         #expect(clear.record?.warnings.isEmpty == true && paths == ["/ocsp"])
         for list in [nil, [0x30, 0]] as [[UInt8]?] {
             let none = Issuer(list: { _ in list }, responders: responders, lists: lists)
             let text = try await outcome(none).outcome.record?.warnings.first?.text ?? ""
-            #expect(text.contains("list is not asked over ldap") && text.contains("does not answer"), "\(text)")
+            #expect(
+                text.contains("list is not asked over ldap") && text.contains("does not answer"),
+                "\(text)"
+            )
         }
     }
 
@@ -328,7 +333,8 @@ struct RevocationTests {
                     profile.issuerURL = "http://ca.example/e1.crt,OCSP;URI:http://\(desk.authority)/"
                 }
                 let server = try FixtureServer.start(.tls(try lab.issuer.issue(profile))) { _ in .text("") }
-                let record = try await probe(host, at: server, "--revocation", trusting: lab.root.rootPEM).record
+                let record = try await probe(host, at: server, "--revocation", trusting: lab.root.rootPEM)
+                    .record
                 let answer = try #require(record?.observation.revocation)
                 #expect(answer.judgement == nil)
                 // A POST becomes a GET, or is not sent on at all.

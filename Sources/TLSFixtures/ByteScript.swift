@@ -17,6 +17,9 @@ public struct ByteScript: Sendable, ExpressibleByArrayLiteral {
         case wait(Gate)
         /// Reads up to and including an empty line, that is, one request head.
         case awaitHead
+        /// Ends the script if the last head asks for the connection to be closed, as every server must (RFC
+        /// 9112, section 9.6).
+        case closeIfAsked
         /// Reads until the client has sent this many more bytes.
         case awaitBytes(Int)
         /// Waits until the socket is readable (with TLS: until a ClientHello has arrived) and reads nothing.
@@ -98,6 +101,8 @@ extension FixtureConnection {
         case .pause(let duration): try pause(duration)
         case .wait(let gate): try wait(for: gate)
         case .awaitHead: try awaitHead()
+        case .closeIfAsked where hasBeenAskedToClose: return .serverClosed
+        case .closeIfAsked: break
         case .awaitBytes(let count): try awaitBytes(count)
         case .awaitArrival: _ = Sockets.waitReadable([wire.socket])
         case .awaitClose: return discardUntilEnd()
@@ -123,12 +128,14 @@ extension FixtureConnection {
         }
     }
 
-    /// Discards everything up to the end of a request head.
+    /// Reads a request head, and remembers of it only whether it asks for the end of the connection: it need
+    /// not be a valid one.
     private func awaitHead() throws(ConnectionEnd) {
         var searched = 0
         while true {
             if let length = buffer.headLength(searchedTo: searched) {
-                _ = drop(length)
+                let head = drop(length)
+                hasBeenAskedToClose = (try? RequestHead(head))?.asksForClose ?? false
                 return
             }
             searched = buffer.count

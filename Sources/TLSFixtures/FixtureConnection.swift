@@ -13,6 +13,8 @@ final class FixtureConnection {
     let core: ServerCore
     /// Bytes that were received but not yet consumed.
     private(set) var buffer: [UInt8] = []
+    /// Whether the last head that a script has read asks for the connection to be closed.
+    var hasBeenAskedToClose = false
     private let chunk = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
     private var hasRecordedHandshake = false
 

@@ -13,12 +13,26 @@ struct HTTPConversation {
 
     /// Serves requests until the connection ends, and returns how it ended.
     func run() throws(ConnectionEnd) -> ConnectionEnd {
+        var hasAnswered = false
+        do throws(ConnectionEnd) {
+            return try converse(noting: &hasAnswered)
+        } catch .badRequest(let why) where !hasAnswered {
+            try connection.send(ResponseHead.refusal(why))
+            throw .badRequest(why)
+        }
+    }
+
+    /// - Parameter hasAnswered: Whether a part of the response to the last request may have been sent.
+    private func converse(noting hasAnswered: inout Bool) throws(ConnectionEnd) -> ConnectionEnd {
         var number = 0
         while true {
+            hasAnswered = false
             let head = try readHead()
             let content = try content(of: head)
+            if let fault = head.fault { throw .badRequest(fault) }
             let request = FixtureRequest(head, connection, content, number: number)
             let reply = try answer(request)
+            hasAnswered = true
             if case .script(let script) = reply.content { return try connection.run(script) }
             if case .tunnel(let bytes, let address) = reply.content {
                 let proxy = FixtureProxy([address: address])
@@ -84,8 +98,9 @@ struct HTTPConversation {
         }
     }
 
-    /// Sends head and body. Returns whether the connection can be kept. It cannot if the client was never
-    /// told to continue, since it may or may not still send its body.
+    /// Sends head and body. Returns whether the connection can be kept. It cannot if one side has announced
+    /// its end (RFC 9112, section 9.6), or if the client was never told to continue, since it may or may not
+    /// still send its body.
     private func send(
         _ reply: FixtureReply,
         to request: RequestHead,
@@ -93,16 +108,22 @@ struct HTTPConversation {
     ) throws(ConnectionEnd) -> Bool {
         if case .raw(let bytes) = reply.content {
             try connection.send(bytes)
-            return !unreadContent
+            return !unreadContent && !request.asksForClose && !bytes.announcesClose
         }
         var head = ResponseHead(status: reply.status, reason: reply.reason, headers: reply.headers)
         let carriesContent =
             request.method != "HEAD" && reply.status != 204 && reply.status != 304
             && !(100..<200).contains(reply.status)
-        let framing = frame(reply, head: &head, carriesContent: carriesContent || request.method == "HEAD")
+        let framing = frame(
+            reply,
+            head: &head,
+            carriesContent: carriesContent || request.method == "HEAD",
+            knowsChunks: request.version != "HTTP/1.0"
+        )
+        let isAnnounced = reply.headers.connectionOptions.contains("close")
         let asksForClose = request.asksForClose || unreadContent
-        let keeps = !asksForClose && !(framing == .untilClose && carriesContent)
-        if reply.ending == .close || (asksForClose && reply.ending == .keep) {
+        let keeps = !asksForClose && !isAnnounced && !(framing == .untilClose && carriesContent)
+        if !isAnnounced, reply.ending == .close || asksForClose && reply.ending == .keep {
             head.headers.append("Connection", "close")
         } else if request.version == "HTTP/1.0", keeps, reply.ending == .keep {
             head.headers.append("Connection", "keep-alive")
@@ -117,7 +138,8 @@ struct HTTPConversation {
     private func frame(
         _ reply: FixtureReply,
         head: inout ResponseHead,
-        carriesContent: Bool
+        carriesContent: Bool,
+        knowsChunks: Bool
     ) -> FixtureReply.Framing? {
         guard reply.headers["content-length"] == nil, reply.headers["transfer-encoding"] == nil else {
             return nil
@@ -130,6 +152,8 @@ struct HTTPConversation {
             head.headers.append("Content-Length", "\(length)")
         case (.untilClose, _):
             return .untilClose
+        // No transfer coding for a client of HTTP/1.0 (RFC 9112, section 6.1).
+        case _ where !knowsChunks: return .untilClose
         default:
             head.headers.append("Transfer-Encoding", "chunked")
             if !reply.trailers.fields.isEmpty {

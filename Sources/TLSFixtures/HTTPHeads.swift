@@ -66,9 +66,46 @@ struct RequestHead {
 
     /// Whether the client wants the connection closed after the response.
     var asksForClose: Bool {
-        let options = headers.all("connection").joined(separator: ",").lowercased()
-            .split(separator: ",").map { $0.drop { $0 == " " } }
-        return version == "HTTP/1.0" ? !options.contains("keep-alive") : options.contains("close")
+        let options = headers.connectionOptions
+        return options.contains("close") || version == "HTTP/1.0" && !options.contains("keep-alive")
+    }
+
+    /// What a server must answer by 400 (RFC 9112, sections 3.2, 5.1 and 5.2). `nil` if there is nothing.
+    var fault: String? {
+        let hosts = headers.all("host")
+        if hosts.count > 1 { return "several Host fields" }
+        if hosts.isEmpty, version != "HTTP/1.0" { return "no Host field" }
+        if hosts.contains(where: { $0.contains { " \t,/?#@".contains($0) } }) { return "Host" }
+        let names = headers.fields.map(\.name)
+        if names.contains(where: { $0.isEmpty || $0.contains { " \t".contains($0) } }) {
+            return "blanks in the name of a field, or before it"
+        }
+        return nil
+    }
+}
+
+extension FixtureHeaders {
+    /// The options of the Connection fields, in lower case.
+    var connectionOptions: [Substring] {
+        all("connection").joined(separator: ",").lowercased().split(separator: ",")
+            .map { $0.drop { $0 == " " || $0 == "\t" }.trimmingEnd() }
+    }
+}
+
+extension [UInt8] {
+    private static let interim = Array("HTTP/1.1 1".utf8)
+
+    /// Whether the final response of these bytes announces that the connection will be closed.
+    var announcesClose: Bool {
+        var rest = self[...]
+        while rest.starts(with: Self.interim), let end = rest.firstRange(of: [13, 10, 13, 10]) {
+            rest = rest[end.upperBound...]
+        }
+        guard let end = rest.firstRange(of: [13, 10, 13, 10]), end.lowerBound > 0 else { return false }
+        var lines = RequestHead.lines(Array(rest[..<end.lowerBound]))
+        lines.removeFirst()
+        guard let headers = try? RequestHead.fields(lines) else { return false }
+        return headers.connectionOptions.contains("close")
     }
 }
 
@@ -82,6 +119,14 @@ struct ResponseHead {
     var bytes: [UInt8] {
         let line = "HTTP/1.1 \(status) \(reason ?? Self.reasons[status] ?? "Fixture")\r\n"
         return Array(line.utf8) + Self.lines(headers) + Array("\r\n".utf8)
+    }
+
+    /// The response to a request that is not one, behind which the connection is closed.
+    static func refusal(_ why: String) -> [UInt8] {
+        let headers: FixtureHeaders = [
+            "Content-Type": "text/plain", "Content-Length": "\(why.utf8.count)", "Connection": "close",
+        ]
+        return ResponseHead(status: 400, headers: headers).bytes + Array(why.utf8)
     }
 
     static func lines(_ headers: FixtureHeaders) -> [UInt8] {

@@ -105,7 +105,10 @@ final class RequestContent {
 
     /// Reads the line with a chunk's size. Chunk extensions are ignored.
     private func chunkSize() throws(ConnectionEnd) -> Int {
-        let digits = String(decoding: try line().prefix { $0 != 59 }, as: UTF8.self)
+        var size = try line().prefix { $0 != 59 }
+        // Blanks may stand before an extension (RFC 9112, section 7.1.1).
+        while let last = size.last, last == 32 || last == 9 { size.removeLast() }
+        let digits = String(decoding: size, as: UTF8.self)
         guard !digits.hasPrefix("+"), !digits.hasPrefix("-"), let size = Int(digits, radix: 16) else {
             throw .badRequest("chunk size")
         }

@@ -110,7 +110,7 @@ private func serveManyConnections() async throws {
     for _ in 0..<20 {
         await withTaskGroup { group in
             for _ in 0..<100 {
-                group.addTask { _ = await talk(to: server, sending: "GET / HTTP/1.1\r\n\r\n") }
+                group.addTask { _ = await talk(to: server, sending: "GET / HTTP/1.1\r\nHost: x\r\n\r\n") }
             }
         }
     }

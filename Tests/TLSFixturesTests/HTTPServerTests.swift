@@ -27,7 +27,7 @@ struct HTTPServerTests {
             reply.reason = "Odd"
             return reply.then(.closeUnannounced)
         }
-        let outcome = await talk(to: server, sending: "GET / HTTP/1.1\r\n\r\n")
+        let outcome = await talk(to: server, sending: "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
         #expect(outcome.text == "HTTP/1.1 299 Odd\r\nB: 2\r\nA: 1\r\na: 3\r\nContent-Length: 2\r\n\r\nhi")
     }
 
@@ -36,10 +36,10 @@ struct HTTPServerTests {
         let server = try FixtureServer.start { request in
             .text("hi", status: Int(request.path.dropFirst()) ?? 200).then(.closeUnannounced)
         }
-        let head = await talk(to: server, sending: "HEAD /200 HTTP/1.1\r\n\r\n")
+        let head = await talk(to: server, sending: "HEAD /200 HTTP/1.1\r\nHost: x\r\n\r\n")
         #expect(head.text.hasSuffix("Content-Length: 2\r\n\r\n"))
         for status in ["204", "304"] {
-            let outcome = await talk(to: server, sending: "GET /\(status) HTTP/1.1\r\n\r\n")
+            let outcome = await talk(to: server, sending: "GET /\(status) HTTP/1.1\r\nHost: x\r\n\r\n")
             #expect(outcome.text.hasSuffix("charset=utf-8\r\n\r\n"))
         }
     }
@@ -51,7 +51,7 @@ struct HTTPServerTests {
                 .closeUnannounced
             )
         }
-        let outcome = await talk(to: server, sending: "GET / HTTP/1.1\r\n\r\n")
+        let outcome = await talk(to: server, sending: "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
         #expect(
             outcome.text == """
                 HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X-Sum\r\n\r
@@ -68,8 +68,8 @@ struct HTTPServerTests {
         let outcome = await talk(
             to: server,
             sending:
-                "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n5;x=y\r\nhello\r\n6\r\n world\r\n0\r\nX-Sum: 7\r\n\r\n"
-                + "GET /next HTTP/1.1\r\nConnection: close\r\n\r\n"
+                "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5;x=y\r\nhello\r\n6\r\n world\r\n0\r\nX-Sum: 7\r\n\r\n"
+                + "GET /next HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
         )
         #expect(outcome.text.contains("hello world|7"))
         #expect(outcome.text.hasSuffix("|-"))
@@ -85,12 +85,12 @@ struct HTTPServerTests {
         let server = try FixtureServer.start { request in
             request.path == "/take" ? .text(try request.text) : .status(417)
         }
-        let head = "HTTP/1.1\r\nContent-Length: 2\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n"
+        let head = "HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n"
         let taken = await talk(to: server, sending: "PUT /take \(head)ok")
         #expect(taken.text.hasPrefix("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n"))
         let refused = await talk(
             to: server,
-            sending: "PUT /no HTTP/1.1\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n"
+            sending: "PUT /no HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n"
         )
         #expect(refused.text.hasPrefix("HTTP/1.1 417 Expectation Failed\r\n"))
         #expect(refused.text.contains("Connection: close"))
@@ -103,7 +103,7 @@ struct HTTPServerTests {
         let outcome = await talk(
             to: server,
             sending:
-                "POST /a HTTP/1.1\r\nContent-Length: 5\r\n\r\nGET /GET /b HTTP/1.1\r\nConnection: close\r\n\r\n"
+                "POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nGET /GET /b HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
         )
         #expect(server.requests.map(\.target) == ["/a", "/b"])
         #expect(server.requests[0].bodyText == "GET /")
@@ -116,7 +116,7 @@ struct HTTPServerTests {
             try request.sendInterim(103, headers: ["Link": "</a>"])
             return .text("x").then(.closeUnannounced)
         }
-        let outcome = await talk(to: server, sending: "GET / HTTP/1.1\r\n\r\n")
+        let outcome = await talk(to: server, sending: "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
         #expect(outcome.text.hasPrefix("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\n"))
     }
 
@@ -125,7 +125,7 @@ struct HTTPServerTests {
         let server = try FixtureServer.start { _ in
             .bytes(Array("abc".utf8), ["Content-Length": "10"]).then(.cut)
         }
-        let outcome = await talk(to: server, sending: "GET / HTTP/1.1\r\n\r\n")
+        let outcome = await talk(to: server, sending: "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
         #expect(outcome.text == "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc")
         #expect(try await server.nextRecord().end == .serverCut)
     }
@@ -133,7 +133,7 @@ struct HTTPServerTests {
     @Test("Content without a length ends with the connection")
     func untilClose() async throws {
         let server = try FixtureServer.start { _ in .bytes(Array("abc".utf8), framing: .untilClose) }
-        let outcome = await talk(to: server, sending: "GET / HTTP/1.1\r\n\r\n")
+        let outcome = await talk(to: server, sending: "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
         #expect(outcome.text == "HTTP/1.1 200 OK\r\n\r\nabc")
     }
 
@@ -143,35 +143,103 @@ struct HTTPServerTests {
             request.path == "/raw"
                 ? .raw("nonsense\n", then: .close) : .script([.send("HTTP/1.1 200"), .reset])
         }
-        #expect(await talk(to: server, sending: "GET /raw HTTP/1.1\r\n\r\n").text == "nonsense\n")
-        #expect(await talk(to: server, sending: "GET /x HTTP/1.1\r\n\r\n").end == .failed(ECONNRESET))
+        #expect(await talk(to: server, sending: "GET /raw HTTP/1.1\r\nHost: x\r\n\r\n").text == "nonsense\n")
+        #expect(await talk(to: server, sending: "GET /x HTTP/1.1\r\nHost: x\r\n\r\n").end == .failed(ECONNRESET))
     }
 
     @Test(
-        "A malformed request ends the connection, with the reason in the record",
+        "A malformed request is answered by 400 and ends the connection, with the reason in the record",
         arguments: [
-            "nonsense\r\n\r\n", "GET / HTTP/2.0\r\n\r\n", "GET / HTTP/1.1\r\nno colon\r\n\r\n",
-            "POST / HTTP/1.1\r\nContent-Length: +1\r\n\r\nx",
-            "POST / HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
-            "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
-            "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nxy\r\n",
+            "nonsense\r\n\r\n", "GET / HTTP/2.0\r\n\r\n", "GET / HTTP/1.1\r\nHost: x\r\nno colon\r\n\r\n",
+            "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: +1\r\n\r\nx",
+            "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
+            "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+            "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nxy\r\n",
+            "GET / HTTP/1.1\r\n\r\n", "GET / HTTP/1.1\r\nHost: x\r\nHost: x\r\n\r\n",
+            "GET / HTTP/1.1\r\nHost: a b\r\n\r\n", "GET / HTTP/1.1\r\nHost: x\r\nA : 1\r\n\r\n",
+            "GET / HTTP/1.1\r\nHost: x\r\nA: 1\r\n b: 2\r\n\r\n",
         ]
     )
     func badRequests(text: String) async throws {
         let server = try FixtureServer.start { request in .text(try request.text) }
         let outcome = await talk(to: server, sending: text)
-        #expect(outcome.text.isEmpty)
+        #expect(outcome.text.hasPrefix("HTTP/1.1 400 Bad Request\r\n"))
+        #expect(outcome.text.contains("\r\nConnection: close\r\n"))
+        #expect(outcome.end == .fin)
         guard case .badRequest = try await server.nextRecord().end else {
             Issue.record("\(server.records.map(\.end))")
             return
         }
     }
 
+    @Test(
+        "A client that asks for the end of the connection gets it, whatever the reply is made of",
+        arguments: [
+            "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
+            "GET / HTTP/1.1\r\nHost: x\r\nConnection: TE,\tClose , a\r\n\r\n", "GET / HTTP/1.0\r\n\r\n",
+            "GET / HTTP/1.0\r\nConnection: keep-alive, close\r\n\r\n",
+        ]
+    )
+    func askedToClose(request: String) async throws {
+        let answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+        let raw = try FixtureServer.start { _ in .raw(answer) }
+        #expect(await talk(to: raw, sending: request + request).bytes == Array(answer.utf8))
+        let own = try FixtureServer.start { _ in .text("ok") }
+        let reply = await talk(to: own, sending: request + request)
+        #expect(reply.text.components(separatedBy: "ok").count == 2 && reply.end == .fin)
+        #expect(reply.text.contains("\r\nConnection: close\r\n"))
+        let again = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nagain"
+        let script = ByteScript([.awaitHead, .send(answer), .closeIfAsked, .awaitHead, .send(again)])
+        let scripted = try FixtureServer.start(behaviour: .bytes(script))
+        #expect(await talk(to: scripted, sending: request + request).bytes == Array(answer.utf8))
+    }
+
+    @Test("A server that has announced the end of the connection serves no more on it")
+    func announcedClose() async throws {
+        let get = "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+        let fields = "Content-Length: 0\r\nConnection: a,\tClose\r\n\r\n"
+        let answer = "HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 200 OK\r\n\(fields)"
+        let raw = try FixtureServer.start { _ in .raw(answer) }
+        #expect(await talk(to: raw, sending: get + get).bytes == Array(answer.utf8))
+        let own = try FixtureServer.start { _ in .status(200, ["Connection": "close"]) }
+        #expect(await talk(to: own, sending: get + get).text.components(separatedBy: "200 OK").count == 2)
+        // In content it announces nothing.
+        let other = "HTTP/1.1 200 OK\r\nContent-Length: 23\r\n\r\nConnection: close\r\n\r\n1\r\n"
+        let kept = try FixtureServer.start { request in
+            .raw(other, then: request.numberOnConnection == 1 ? .close : .keep)
+        }
+        #expect(await talk(to: kept, sending: get + get).text == other + other)
+    }
+
+    @Test("A client of HTTP/1.0 gets no transfer coding and no 100 (Continue)")
+    func oldClient() async throws {
+        let server = try FixtureServer.start { request in
+            .chunked([Array(try request.text.utf8), Array("!".utf8)])
+        }
+        let head = "POST / HTTP/1.0\r\nConnection: keep-alive\r\nExpect: 100-continue\r\n"
+        let outcome = await talk(to: server, sending: head + "Content-Length: 2\r\n\r\nhi")
+        #expect(outcome.text == "HTTP/1.1 200 OK\r\n\r\nhi!")
+        #expect(outcome.end == .fin)
+    }
+
+    @Test("Line ends before a request, blanks before chunk extensions and an absolute target are understood")
+    func leniencies() async throws {
+        let server = try FixtureServer.start { request in
+            .text("\(request.target) \(try request.text)").then(.close)
+        }
+        let outcome = await talk(
+            to: server,
+            sending: "\r\nPOST http://y/ HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: Chunked\r\n\r\n"
+                + "2 \t; a=b\r\nhi\r\n0\r\n\r\n"
+        )
+        #expect(outcome.text.hasSuffix("http://y/ hi"))
+    }
+
     @Test("A handler that throws resets the connection, with its error in the record")
     func throwingHandler() async throws {
         struct Broken: Error {}
         let server = try FixtureServer.start { _ in throw Broken() }
-        #expect(await talk(to: server, sending: "GET / HTTP/1.1\r\n\r\n").end == .failed(ECONNRESET))
+        #expect(await talk(to: server, sending: "GET / HTTP/1.1\r\nHost: x\r\n\r\n").end == .failed(ECONNRESET))
         #expect(try await server.nextRecord().end == .handlerFailed("Broken()"))
     }
 
@@ -182,7 +250,7 @@ struct HTTPServerTests {
             try request.wait(for: gate)
             return .text("opened").then(.close)
         }
-        let outcome = Task { await talk(to: server, sending: "GET / HTTP/1.1\r\n\r\n") }
+        let outcome = Task { await talk(to: server, sending: "GET / HTTP/1.1\r\nHost: x\r\n\r\n") }
         _ = try await server.nextRequest()
         gate.open()
         #expect(await outcome.value.text.hasSuffix("opened"))
@@ -191,7 +259,7 @@ struct HTTPServerTests {
     @Test("A wait that times out ends with the records so far")
     func waitingInVain() async throws {
         let server = try FixtureServer.start { _ in .text("").then(.close) }
-        _ = await talk(to: server, sending: "GET /seen HTTP/1.1\r\n\r\n")
+        _ = await talk(to: server, sending: "GET /seen HTTP/1.1\r\nHost: x\r\n\r\n")
         _ = try await server.nextRecord()
         let error = await #expect(throws: FixtureError.self) {
             try await server.nextRecord(within: .milliseconds(50))

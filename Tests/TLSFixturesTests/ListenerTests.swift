@@ -54,7 +54,7 @@ struct ListenerTests {
         let good = try FixtureServer.start(on: "127.0.0.2", port: port.number) { _ in .text("").then(.close) }
         let refusing = try FixtureServer.refusing(on: "127.0.0.3", port: port.number)
         let dead = try FixtureServer.unresponsive(on: "127.0.0.4", port: port.number)
-        #expect(await talk(to: good, sending: "GET / HTTP/1.1\r\n\r\n").end == .fin)
+        #expect(await talk(to: good, sending: "GET / HTTP/1.1\r\nHost: x\r\n\r\n").end == .fin)
         #expect(await talk(to: refusing).end == .failed(ECONNREFUSED))
         #expect(await talk(to: dead, waitingAtMost: 300).end == .silence)
         #expect(dead.records.isEmpty)

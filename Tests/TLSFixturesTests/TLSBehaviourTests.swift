@@ -270,7 +270,7 @@ struct TLSBehaviourTests {
     @Test("Plain HTTP on a TLS port is recorded as such")
     func plainOnTLS() async throws {
         let server = try FixtureServer.start(.tls(leaf)) { _ in .text("") }
-        _ = await talk(to: server, sending: "GET / HTTP/1.1\r\n\r\n")
+        _ = await talk(to: server, sending: "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
         guard case .tlsFailed(let reason) = try await server.nextRecord().end else {
             Issue.record("\(server.records)")
             return

@@ -91,7 +91,10 @@ extension ResponseVector {
         case nil where expect.outcome == "open":
             // The client would wait, so the connection is lost: what has come is not a response.
             ends = [scheme == "https" ? .cut : .reset]
-        case nil where expect.outcome == "end": ends = [.awaitHead, .send(Self.answer(Self.here))]
+        // A server that has announced the end answers no more; it waits to see whether it is asked.
+        case nil where expect.reuse == "serverCloses": ends = [.closeIfAsked, .awaitHead]
+        case nil where expect.outcome == "end":
+            ends = [.closeIfAsked, .awaitHead, .send(Self.answer(Self.here))]
         case nil: ends = []
         }
         return [.awaitHead] + pieces.map { .send($0) } + ends

@@ -13,6 +13,8 @@ final class FixtureConnection {
     let core: ServerCore
     /// Bytes that were received but not yet consumed.
     private(set) var buffer: [UInt8] = []
+    /// Whether the client has announced the end of the connection, behind which it must send no more.
+    var isAnnouncedEnd = false
     /// Whether the last head that a script has read asks for the connection to be closed.
     var hasBeenAskedToClose = false
     private let chunk = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
@@ -135,13 +137,15 @@ final class FixtureConnection {
     /// Closing a socket that has unread bytes sends RST, which may destroy data that the client has not read
     /// yet.
     private func drainBeforeClosing() {
-        guard Sockets.hasUnread(wire.socket) else { return }
+        guard isAnnouncedEnd || Sockets.hasUnread(wire.socket) else { return }
         wire.halfClose()
         let end = monotonicNanoseconds() + Self.lingeringTime
         while monotonicNanoseconds() < end,
             Sockets.waitReadable([wire.socket], atMost: .milliseconds(500))[0],
-            Sockets.receive(wire.socket, bytes: chunk) > 0
-        {}
+            case let count = Sockets.receive(wire.socket, bytes: chunk), count > 0
+        {
+            if isAnnouncedEnd { core.recorder.update(number) { $0.lateByteCount += count } }
+        }
     }
 
     /// Reads at least one byte and enters what was read into the connection's record.

@@ -38,6 +38,7 @@ struct HTTPConversation {
                 let proxy = FixtureProxy([address: address])
                 return try ProxySession(connection: connection, proxy: proxy).tunnel(bytes, to: address)
             }
+            connection.isAnnouncedEnd = head.asksForClose
             let keeps = try send(reply, to: head, unreadContent: content.awaitsContinue)
             switch reply.ending {
             case .cut: return .serverCut

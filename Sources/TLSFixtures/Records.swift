@@ -31,6 +31,8 @@ public struct ConnectionRecord: Sendable {
     public internal(set) var receivedCount = 0
     /// The number of bytes received on the socket, before decryption.
     package internal(set) var socketByteCount = 0
+    /// The number of bytes received on the socket behind a response to a request with "Connection: close".
+    package internal(set) var lateByteCount = 0
     /// The first 16 KiB received on the socket, before decryption.
     package internal(set) var socketBytes: [UInt8] = []
     /// The end of the connection, or `nil` while it is open.
@@ -87,6 +89,9 @@ public struct RequestRecord: Sendable {
     public var headText: String { String(decoding: head, as: UTF8.self) }
     /// The recorded part of the body as text.
     public var bodyText: String { String(decoding: body, as: UTF8.self) }
+
+    /// The time between its head and the first of its body. `nil` if it has none.
+    package internal(set) var waitForContent: Duration?
 
     static let bodyLimit = 256 << 10
 }

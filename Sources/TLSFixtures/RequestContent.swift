@@ -133,6 +133,7 @@ final class RequestContent {
         var isComplete = false
         if case .finished = state { isComplete = true }
         update { request in
+            if request.waitForContent == nil { request.waitForContent = request.arrivedAt.duration(to: .now) }
             request.bodyCount += piece.count
             request.isComplete = isComplete
             let room = RequestRecord.bodyLimit - request.body.count

@@ -85,7 +85,8 @@ struct HTTPServerTests {
         let server = try FixtureServer.start { request in
             request.path == "/take" ? .text(try request.text) : .status(417)
         }
-        let head = "HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n"
+        let head =
+            "HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n"
         let taken = await talk(to: server, sending: "PUT /take \(head)ok")
         #expect(taken.text.hasPrefix("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n"))
         let refused = await talk(
@@ -144,7 +145,9 @@ struct HTTPServerTests {
                 ? .raw("nonsense\n", then: .close) : .script([.send("HTTP/1.1 200"), .reset])
         }
         #expect(await talk(to: server, sending: "GET /raw HTTP/1.1\r\nHost: x\r\n\r\n").text == "nonsense\n")
-        #expect(await talk(to: server, sending: "GET /x HTTP/1.1\r\nHost: x\r\n\r\n").end == .failed(ECONNRESET))
+        #expect(
+            await talk(to: server, sending: "GET /x HTTP/1.1\r\nHost: x\r\n\r\n").end == .failed(ECONNRESET)
+        )
     }
 
     @Test(
@@ -239,7 +242,9 @@ struct HTTPServerTests {
     func throwingHandler() async throws {
         struct Broken: Error {}
         let server = try FixtureServer.start { _ in throw Broken() }
-        #expect(await talk(to: server, sending: "GET / HTTP/1.1\r\nHost: x\r\n\r\n").end == .failed(ECONNRESET))
+        #expect(
+            await talk(to: server, sending: "GET / HTTP/1.1\r\nHost: x\r\n\r\n").end == .failed(ECONNRESET)
+        )
         #expect(try await server.nextRecord().end == .handlerFailed("Broken()"))
     }
 

@@ -66,11 +66,13 @@ struct ExchangeVector: TopicVector {
         var digest: DigestAnswer?
         /// Whether the lists in its fields have no empty elements, and no blanks around equals signs.
         @Or<False> var isInForm: Bool
+        /// Whether its content must follow the head without a wait.
+        @Or<False> var isPrompt: Bool
 
         private enum CodingKeys: String, CodingKey {
             case server = "at", line, version, fields = "headers", elements = "lists", serverName = "sni",
                 body
-            case connection, digest, isInForm = "form"
+            case connection, digest, isInForm = "form", isPrompt = "prompt"
         }
     }
 

@@ -135,7 +135,9 @@ extension ResponseVector {
             found += Difference.between("status", expected: expect.status.map(Int.init), got: status)
         }
         if let reason = got.reason {
-            found += textDifferences("reason", expected: expect.reason, got: [reason])
+            let differences = textDifferences("reason", expected: expect.reason, got: [reason])
+            // A client should ignore it (RFC 9112, section 4).
+            found += facts.givesReasons ? differences : differences.judged(by: .choice)
         }
         // Another client may report the version in which it processed the message (RFC 9110, section 6.2).
         if let version = got.version, facts.givesReasons {
@@ -171,6 +173,12 @@ extension ResponseVector {
             let expected = wanted.filter { $0[0].lowercased() == name }.map { $0[1] }
             let text = expected.joined(separator: ", ")
             found += textDifferences("\(what) \(name)", expected: text, got: values)
+        }
+        // A client may add what it knows of a response, but nothing from elsewhere in the message.
+        let input = bytes.input.latin1.lowercased()
+        for field in got where !seen.contains(field.name.lowercased()) {
+            guard input.contains("\(field.name.lowercased()):") else { continue }
+            found.append(Difference(what: "\(what) \(field.name)", expected: "none", got: field.value))
         }
         return found
     }

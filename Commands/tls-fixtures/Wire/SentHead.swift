@@ -22,16 +22,17 @@ struct SentHead {
 
     private func values(_ name: String) -> [String] { fields.filter { $0.name == name }.map(\.value) }
 
-    /// Expects the framing of another head if this one has a framing field with the given name.
+    /// Expects the framing of another head, if it has any and this one has a field of framing with this name.
     mutating func takeFraming(of other: SentHead, insteadOf name: String) {
         guard !values(name).isEmpty else { return }
         let names = ["content-length", "transfer-encoding"]
+        guard names.contains(where: { !other.values($0).isEmpty }) else { return }
         fields.removeAll { names.contains($0.name) }
         fields += other.fields.filter { names.contains($0.name) }
     }
 
     /// Compares the request line, the fields that must be there, and the framing. A client may add fields of
-    /// its own.
+    /// its own, if they are such as may be in a request.
     func differences(from got: SentHead) -> [Difference] {
         var found = Difference.between("request line", expected: line, got: got.line)
         for name in Set(fields.map(\.name)).sorted() {
@@ -41,7 +42,48 @@ struct SentHead {
         for name in ["content-length", "transfer-encoding"] where values(name).isEmpty {
             let values = got.values(name)
             guard !values.isEmpty else { continue }
-            found.append(Difference(what: name, expected: "none", got: values.joined(separator: ", ")))
+            let difference = Difference(what: name, expected: "none", got: values.joined(separator: ", "))
+            // A client that has no content should not say so (RFC 9110, section 8.6).
+            found += values == ["0"] && got.rest.isEmpty ? [difference].judged(by: .should) : [difference]
+        }
+        return found + got.malformations(besides: self)
+    }
+
+    /// What no request may have: lines that are not HTTP, bytes behind the head that nothing frames, two
+    /// framings, and more lines than one of a field that is no list (RFC 9110, section 5.3).
+    ///
+    /// - Parameter wanted: A head that may have more of them, too.
+    func malformations(besides wanted: SentHead? = nil) -> [Difference] {
+        faults
+            + Self.fieldsThatComeOnce.flatMap { name in
+                let (most, count) = (max(1, wanted?.values(name).count ?? 0), values(name).count)
+                return count > most ? [Difference(what: name, expected: "once", got: "\(count) times")] : []
+            }
+    }
+
+    private static let fieldsThatComeOnce = [
+        "authorization", "content-encoding", "content-length", "content-type", "cookie", "date", "expect",
+        "from",
+        "host", "if-modified-since", "if-range", "if-unmodified-since", "max-forwards", "origin",
+        "proxy-authorization", "range", "referer", "transfer-encoding", "user-agent",
+    ]
+
+    /// Lines that are not HTTP, two framings, or none before bytes that need one.
+    private var faults: [Difference] {
+        var found: [Difference] = []
+        if let line = lines.first, !line.isRequestLine {
+            found.append(Difference(what: "request line", expected: "a valid one", got: line.latin1))
+        }
+        for line in lines.dropFirst() where !line.isFieldLine {
+            found.append(Difference(what: "field", expected: "a valid one", got: line.latin1))
+        }
+        let lengths = (values("content-length"), values("transfer-encoding"))
+        if !lengths.0.isEmpty, !lengths.1.isEmpty {
+            let both = "Content-Length and Transfer-Encoding"
+            found.append(Difference(what: "framing", expected: "one", got: both))
+        }
+        if lengths.0.isEmpty, lengths.1.isEmpty, !rest.isEmpty {
+            found.append(Difference(what: "behind the head", expected: "nothing", got: rest.latin1))
         }
         return found
     }
@@ -50,27 +92,14 @@ struct SentHead {
     /// another part of it, bytes behind the head that nothing frames, or two framings. A client may have
     /// changed the message in any way that does none of this.
     func offences(of request: RequestVector.RequestHead) -> [Difference] {
-        var found: [Difference] = []
-        func note(_ what: String, expected: String, got: String) {
-            found.append(Difference(what: what, expected: expected, got: got))
-        }
-        if let line = lines.first, !line.isRequestLine {
-            note("request line", expected: "a valid one", got: line.latin1)
-        }
-        for line in lines.dropFirst() where !line.isFieldLine {
-            note("field", expected: "a valid one", got: line.latin1)
-        }
+        var found = faults
         for name in Set(request.hiddenNames).sorted() where !values(name).isEmpty {
-            note(name, expected: "none", got: values(name).joined(separator: ", "))
+            let got = values(name).joined(separator: ", ")
+            found.append(Difference(what: name, expected: "none", got: got))
         }
-        let lengths = (values("content-length"), values("transfer-encoding"))
-        if !lengths.0.isEmpty, !lengths.1.isEmpty {
-            note("framing", expected: "one", got: "Content-Length and Transfer-Encoding")
+        if values("host").count > 1 {
+            found.append(Difference(what: "Host", expected: "one", got: "\(values("host").count)"))
         }
-        if lengths.0.isEmpty, lengths.1.isEmpty, !rest.isEmpty {
-            note("behind the head", expected: "nothing", got: rest.latin1)
-        }
-        if values("host").count > 1 { note("Host", expected: "one", got: "\(values("host").count)") }
         return found
     }
 }

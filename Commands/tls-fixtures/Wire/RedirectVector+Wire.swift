@@ -122,9 +122,13 @@ extension RedirectVector {
     }
 
     /// Whether a client that is told to follow redirects has to follow the one after so many requests. A user
-    /// agent is to take care with methods that are not safe (RFC 9110, section 15.4).
+    /// agent may follow them, and is to take care with methods that are not safe (RFC 9110, section 15.4); some
+    /// stay with the scheme.
     private func isToRedirect(after count: Int) -> Bool {
-        count == 0 || ["GET", "HEAD", "OPTIONS", "TRACE"].contains(sent[count - 1].method)
+        guard count > 0 else { return true }
+        let schemes = sent[(count - 1)...count].map { $0.url.prefix { $0 != ":" } }
+        return schemes[0] == schemes[1]
+            && ["GET", "HEAD", "OPTIONS", "TRACE"].contains(sent[count - 1].method)
     }
 }
 

@@ -26,7 +26,6 @@ def open_session(job, cookies):
         trust_env=False,
         cookies=cookies,
         headers=[(contract.raw(name), contract.raw(value)) for name, value in settings.get("headers", [])],
-        timeout=job["timeout"] / 1000,
         **options,
     )
 

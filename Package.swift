@@ -178,7 +178,7 @@ let package = Package(
             dependencies: [
                 "CommandKit", "DirectCore", "DirectIO", "DirectTLS", "DirectHTTP", "DirectHTTP1",
                 "DirectCoding", "DirectJSON", "DirectHello",
-                "TLSFixtures",
+                "TLSFixtures", "CDirectOpenSSL",
             ],
             path: "Commands/tls-fixtures",
             swiftSettings: commonSettings

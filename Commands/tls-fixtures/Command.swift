@@ -156,9 +156,17 @@ struct Command {
     private static func clients(_ names: [String], folder: VectorFolder) async throws -> [any VectorClient] {
         var clients: [any VectorClient] = []
         for name in names.isEmpty ? ["ours"] : names {
-            clients.append(try await ClientChoice.client(name, folder: folder))
+            clients.append(try await client(name, folder: folder))
         }
         return clients
+    }
+
+    private static func client(_ name: String, folder: VectorFolder) async throws -> any VectorClient {
+        if name == "mutant" { return MutantClient() }
+        if name.hasPrefix("mutant:"), let mutation = Mutation(rawValue: String(name.dropFirst(7))) {
+            return MutantClient(mutation: mutation)
+        }
+        return try await ClientChoice.client(name, folder: folder)
     }
 
     private static func report(

@@ -128,7 +128,8 @@ enum Options: Equatable {
             failed`. Exits with 0 if none failed and no adapter did, with 1 if one did, with 2 if nothing was judged.
             Another client may differ in a vector that is a choice of this package: that is counted apart. The topics:
             \(Topic.allCases.map(\.rawValue).joined(separator: ", "))
-            --client  ours (the default), a name of Fixtures/clients/clients.json such as curl, or a shell command.
+            --client  ours (the default), a name of Fixtures/clients/clients.json such as curl, or a shell command;
+                      mutant, a small client of this program, or mutant:SWITCH, which breaks one rule.
                       A command without placeholders is a program that speaks the contract of
                       Fixtures/clients/README.md. One with placeholders is run once for each vector: {url}, {host},
                       {port}, {address} (the first to connect to), {addresses} (all, with commas), {ca} (the

@@ -1,0 +1,79 @@
+import DirectTestCommands
+import Foundation
+import Testing
+
+@testable import tls_fixtures
+
+/// A sentence of the RFCs, the vectors that judge it, and the switches that break it.
+private struct Sentence: Decodable {
+    var rfc: String
+    var section: String
+    var sentence: String
+    var vectors: [String]?
+    var mutants: [String]?
+
+    static let all = Result {
+        let path = URL(filePath: checkedInFixtures).appending(path: "vectors/musts.json")
+        return try JSONDecoder().decode([Sentence].self, from: Data(contentsOf: path))
+    }
+}
+
+@Suite("The mutant client", .idleLimit)
+struct MutantTests {
+    private let folder: VectorFolder
+    private let authority: WireAuthority
+
+    init() throws {
+        folder = try VectorFolder(fixtures: checkedInFixtures)
+        authority = try WireAuthority(certificates: folder.certificates)
+    }
+
+    @Test("Without a switch it fails no vector that judges by an RFC's demand or an attack")
+    func plain() async throws {
+        let vectors = folder.vectors.filter { [.must, .attack].contains($0.head.right) }
+        let rows = await rows(of: vectors, with: MutantClient())
+        for row in rows {
+            switch row.outcome {
+            case .failed(let differences) where row.isFailure:
+                Issue.record("\(row.head.name): \(differences.map { "\($0)" }.joined(separator: "; "))")
+            case .broken(let why): Issue.record("\(row.head.name): \(why)")
+            case .failed, .passed, .left: break
+            }
+        }
+        #expect(rows.count { $0.outcome == .passed } > 500)
+    }
+
+    @Test("Each switch fails a vector of the sentence that it breaks")
+    func switches() async throws {
+        var reds = 0
+        let sentences = try Sentence.all.get()
+        for sentence in sentences {
+            for name in sentence.mutants ?? [] {
+                let title = "\(name), RFC \(sentence.rfc) section \(sentence.section)"
+                guard let mutation = Mutation(rawValue: name) else {
+                    Issue.record("\(title): no such switch")
+                    continue
+                }
+                let vectors = (sentence.vectors ?? []).compactMap { folder.vector($0) }
+                    .filter { [.must, .attack].contains($0.head.right) }
+                let rows = await rows(of: vectors, with: MutantClient(mutation: mutation))
+                let isRed = rows.contains { $0.brokenRight == .must || $0.brokenRight == .attack }
+                if !isRed {
+                    Issue.record("\(title): \(rows.map { "\($0.head.name) \($0.outcome)" })")
+                }
+            }
+            if sentence.mutants != nil { reds += 1 }
+        }
+        let used = Set(sentences.flatMap { $0.mutants ?? [] })
+        #expect(used == Set(Mutation.allCases.map(\.rawValue)))
+        print("\(reds) of \(sentences.count) sentences have a mutant")
+    }
+
+    private func rows(of vectors: [Vector], with client: MutantClient) async -> [Row] {
+        let runner = VectorRunner(client: client, folder: folder, authority: authority)
+        return await withTaskGroup(of: Row.self) { group in
+            for vector in vectors { group.addTask { await runner.run(vector) } }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+    }
+}

@@ -186,8 +186,8 @@ let package = Package(
         .target(
             name: "SNIProbe",
             dependencies: [
-                "CommandKit", "DirectCore", "DirectIO", "DirectTLS", "DirectTransport", "DirectHTTP",
-                "DirectJSON", "DirectResolvers", "TLSFixtures",
+                "CommandKit", "DirectHello", "DirectCore", "DirectIO", "DirectTLS", "DirectTransport",
+                "DirectHTTP", "DirectJSON", "DirectResolvers", "TLSFixtures",
             ],
             path: "Commands/SNIProbe",
             swiftSettings: commonSettings
@@ -308,8 +308,9 @@ let package = Package(
         .testTarget(
             name: "SNIProbeTests",
             dependencies: [
-                "SNIProbe", "sni-probe", "DirectHTTP", "DirectResolvers", "DirectJSON", "TLSFixtures",
-                "DirectTestCommands", "DirectTestData", "DirectTestPeers", "DirectTestTime", "DirectIO",
+                "SNIProbe", "sni-probe", "DirectHello", "DirectHTTP", "DirectResolvers", "DirectJSON",
+                "TLSFixtures", "DirectTestCommands", "DirectTestData", "DirectTestPeers", "DirectTestTime",
+                "DirectIO",
             ],
             exclude: ["Golden"],
             swiftSettings: commonSettings

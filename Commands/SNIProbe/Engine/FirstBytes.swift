@@ -9,6 +9,8 @@ final class FirstBytes: TLSTransport, @unchecked Sendable {
     private let socket: Socket
     private let signs: SignsOfLife
     private(set) var bytes: [UInt8] = []
+    /// The number of bytes that were sent before the first came.
+    private(set) var sentFirst = 0
 
     /// Creates a recorder, which counts the pieces that it receives.
     init(of socket: Socket, _ signs: SignsOfLife) {
@@ -25,7 +27,11 @@ final class FirstBytes: TLSTransport, @unchecked Sendable {
         return step
     }
 
-    func send(_ bytes: UnsafeRawBufferPointer) -> TLSStep { socket.send(bytes) }
+    func send(_ bytes: UnsafeRawBufferPointer) -> TLSStep {
+        let step: TLSStep = socket.send(bytes)
+        if case .moved(let count) = step, self.bytes.isEmpty { sentFirst += count }
+        return step
+    }
 
     /// Receives what else has arrived of a banner. OpenSSL reads no more than it needs to see that something
     /// is not TLS, which is the header of a record since version 3.2.

@@ -24,6 +24,8 @@ struct Handshake: Sendable {
     var clientAuthorities: (names: [String], count: Int) = ([], 0)
     /// Whether the server sent at least one byte.
     var hasReceivedBytes = false
+    /// Whether the hello was longer than a segment of most paths.
+    var sentLongHello = false
     /// Whether it failed in the dialogue before TLS.
     var endsBeforeTLS = false
     /// The first bytes that the server sent, if they are not TLS.
@@ -102,6 +104,7 @@ extension Handshake {
         }
         handshake.tlsTime = loop.now.since(handshakeStart)
         handshake.hasReceivedBytes = !firstBytes.bytes.isEmpty
+        handshake.sentLongHello = firstBytes.sentFirst > Self.segment
         handshake.requestsClientCertificate = tls?.hasReceivedCertificateRequest ?? false
         handshake.clientAuthorities = tls?.clientAuthorities ?? ([], 0)
         switch result {
@@ -126,6 +129,8 @@ extension Handshake {
             return (handshake, nil, nil)
         }
     }
+
+    private static let segment = 1_400
 
     private static func surveyConnection(
         _ context: Result<SurveyContext, TLSError>,

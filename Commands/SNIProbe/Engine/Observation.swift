@@ -1,4 +1,5 @@
 internal import DirectHTTP
+internal import DirectHello
 
 /// Everything that was observed in one probe, without a judgement.
 struct Observation: Sendable {
@@ -20,6 +21,8 @@ struct Observation: Sendable {
     var revocation: Revocation?
     /// The HTTPS records and Encrypted Client Hello, with `--ech`.
     var ech: ECHFinding?
+    /// What hellos written here have found, with `--versions`, `--post-quantum` and `--long-hello`.
+    var hellos: [HelloFinding] = []
     /// The reason why the connection of a request without TLS failed.
     var connectFailure: HandshakeFailure?
     /// The time to connect, without TLS.

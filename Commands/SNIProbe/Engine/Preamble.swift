@@ -32,13 +32,14 @@ struct Preamble {
                     case .incomplete: break
                     }
                     guard received.count < Self.mostBytes else { throw .noUpgrade(received) }
-                    received += try await receive()
+                    guard let byte = try await receive(upTo: 1, until: limits.end) else { throw .silentTLS }
+                    received += byte
                 }
             }
         }
     }
 
-    private func send(_ bytes: [UInt8]) async throws(HandshakeFailure) {
+    func send(_ bytes: [UInt8]) async throws(HandshakeFailure) {
         var rest = bytes[...]
         while !rest.isEmpty {
             let outcome = rest.withUnsafeBytes { bytes -> Socket.Outcome in
@@ -47,20 +48,21 @@ struct Preamble {
             }
             switch outcome {
             case .moved(let count): rest = rest.dropFirst(count)
-            case .wouldBlock: try await wait(at: socket.output)
+            case .wouldBlock:
+                guard try await wait(at: socket.output, until: limits.end) else { throw .silentTLS }
             case .endOfStream: throw .closed
             case .failed: throw .reset
             }
         }
     }
 
-    /// Receives one byte at a time, so that nothing of what follows the dialogue is taken from TLS.
-    private func receive() async throws(HandshakeFailure) -> [UInt8] {
+    /// Receives what has come; `nil` if nothing comes until this moment.
+    func receive(upTo count: Int, until end: Instant) async throws(HandshakeFailure) -> [UInt8]? {
+        var buffer = [UInt8](repeating: 0, count: count)
         while true {
-            var byte: UInt8 = 0
-            switch socket.receive(into: &byte, count: 1) {
-            case .moved: return [byte]
-            case .wouldBlock: try await wait(at: socket.input)
+            switch socket.receive(into: &buffer, count: count) {
+            case .moved(let count): return Array(buffer.prefix(count))
+            case .wouldBlock: guard try await wait(at: socket.input, until: end) else { return nil }
             case .endOfStream: throw .closed
             case .failed: throw .reset
             }
@@ -68,10 +70,11 @@ struct Preamble {
         }
     }
 
-    private func wait(at point: WaitPoint) async throws(HandshakeFailure) {
-        switch await point.wait(until: limits.end, on: limits.loop) {
-        case .ready: return
-        case .expired: throw .silentTLS
+    /// Whether something has happened there before this moment.
+    private func wait(at point: WaitPoint, until end: Instant) async throws(HandshakeFailure) -> Bool {
+        switch await point.wait(until: end, on: limits.loop) {
+        case .ready: return true
+        case .expired: return false
         case .cancelled: throw .cancelled
         }
     }

@@ -29,6 +29,7 @@ struct ProbeEngine: Sendable {
                 within: settings.timeout
             )
         }
+        observation.hellos = await surveyHellos(observation)
         if probe.target.usesTLS, settings.repeats > 1 { observation.repeats = await repeatFirst(probe) }
         return observation
     }

@@ -1,4 +1,5 @@
 internal import DirectHTTP
+internal import DirectHello
 
 /// The settings for all probes of a run and for their verdicts.
 struct ProbeSettings: Sendable {
@@ -40,6 +41,10 @@ struct ProbeSettings: Sendable {
     var triesAllVersions = false
     /// Whether HTTPS records are asked for, and Encrypted Client Hello is tried.
     var triesECH = false
+    /// What is asked with hellos written here, one after the other.
+    var surveys: Set<HelloSurvey> = []
+    /// The pause between the pieces of a hello, so that they do not arrive as one.
+    var pauseOfPieces: Duration = .milliseconds(200)
     var method = HTTPMethod.get
     var headers = HTTPHeaders()
     /// Whether the request is sent even if the certificate is wrong.

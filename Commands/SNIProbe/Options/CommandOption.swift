@@ -3,7 +3,7 @@ struct CommandOption: Sendable {
     /// The identifiers of options.
     enum Key: Sendable, Hashable {
         case file, resolver, onlyIPv4, onlyIPv6, skipBad, shard
-        case serverName, noServerName, skipDefault, allKeys, deep, ech, tls, certificate, privateKey,
+        case serverName, noServerName, skipDefault, allKeys, deep, ech, versions, postQuantum, longHello, tls, certificate, privateKey,
             passphrase, alpn,
             startTLS,
             proxyHeader, method, header, insecure

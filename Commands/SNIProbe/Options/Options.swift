@@ -1,5 +1,6 @@
 internal import DirectCore
 internal import DirectHTTP
+internal import DirectHello
 
 /// The parsed command line.
 struct Options: Sendable {
@@ -243,6 +244,9 @@ struct Options: Sendable {
         case .allKeys: settings.triesAllKeys = true
         case .deep: (settings.triesAllKeys, settings.triesAllVersions) = (true, true)
         case .ech: settings.triesECH = true
+        case .versions: settings.surveys.insert(.versions)
+        case .postQuantum: settings.surveys.insert(.postQuantum)
+        case .longHello: settings.surveys.insert(.sizes)
         case .certificate: certificateFile = value
         case .privateKey: keyFile = value
         case .passphrase: passphrase = try OptionValue(option, value).secret

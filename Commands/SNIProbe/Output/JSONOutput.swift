@@ -56,6 +56,7 @@ struct JSONRecord {
         answers(&text)
         otherKeys(&text)
         ech(&text)
+        hellos(&text)
         chain(&text)
         verify(&text)
         http(&text)

@@ -1,5 +1,6 @@
 internal import DirectCore
 internal import DirectHTTP
+internal import DirectHello
 
 /// The parts of a record that compare: with other handshakes, other resolvers, and an earlier run.
 extension JSONRecord {
@@ -49,6 +50,20 @@ extension JSONRecord {
             text.field("sha256", value: leaf.map { Hex.encode($0.summary.sha256) })
             text.field("not_after", value: leaf?.summary.notAfter.map(UTC.stamp))
             text.field("days_left", value: leaf?.daysLeft(at: record.judgedAt))
+        }
+    }
+
+    func hellos(_ text: inout JSONText) {
+        guard !observation.hellos.isEmpty else { return text.null("hellos") }
+        text.list("hellos", elements: observation.hellos) { text, finding in
+            text.field("survey", value: finding.survey.rawValue)
+            text.field("text", value: HelloWords(finding: finding).text)
+            text.field("group", value: finding.classicGroup?.name)
+            text.list("forms", elements: finding.survey.forms) { text, form in
+                text.field("form", value: form.rawValue)
+                text.field("verdict", value: finding.verdict(on: form).rawValue)
+                text.list("replies", texts: finding.replies(to: form).map(\.words))
+            }
         }
     }
 

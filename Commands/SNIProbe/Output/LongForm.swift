@@ -1,5 +1,6 @@
 internal import DirectCore
 internal import DirectHTTP
+internal import DirectHello
 
 /// A result in full: the verdict, then the evidence, then a hint.
 struct LongForm {
@@ -29,7 +30,7 @@ struct LongForm {
         }
         text += revocation + otherKeys + answers + answer + alert + sni + ech
         if let facts = record.served?.facts { text += handshake(facts) }
-        text += http + time
+        text += hellos + http + time
         return verbose ? text + details : text
     }
 
@@ -188,6 +189,10 @@ struct LongForm {
 
     private var ech: String {
         observation.ech.map { style.field("ECH", texts: ECHWords(finding: $0, style: style).lines) } ?? ""
+    }
+
+    private var hellos: String {
+        observation.hellos.map { style.field($0.survey.label, text: HelloWords(finding: $0).text) }.joined()
     }
 
     private func handshake(_ facts: SurveyFacts) -> String {

@@ -1,5 +1,6 @@
 internal import DirectCore
 internal import DirectHTTP
+internal import DirectHello
 internal import DirectJSON
 
 /// Metrics in the Prometheus text format, for the node exporter's textfile directory.
@@ -17,6 +18,7 @@ final class PrometheusOutput: BufferedOutput, RecordOutput {
         case stapleEnd = "sni_probe_staple_next_update_seconds"
         case revocationEnd = "sni_probe_revocation_next_update_seconds"
         case needed = "sni_probe_sni_needed"
+        case hello = "sni_probe_hello"
         case seconds = "sni_probe_seconds"
         case status = "sni_probe_http_status"
 
@@ -29,6 +31,7 @@ final class PrometheusOutput: BufferedOutput, RecordOutput {
             case .stapleEnd: "The end of the stapled OCSP response, in seconds since 1970."
             case .revocationEnd: "The end of the issuer's answer, in seconds since 1970."
             case .needed: "Whether the right certificate is sent only with SNI; absent if that is unknown."
+            case .hello: "Whether each ClientHello of this form was answered as wanted; absent if unknown."
             case .seconds: "The duration of each phase of the probe."
             case .status: "The status of the HTTP response."
             }
@@ -68,6 +71,9 @@ final class PrometheusOutput: BufferedOutput, RecordOutput {
         case .noDifference, .changesCertificate: add(.needed, labels: labels, value: "0")
         case .selectsWrong, .refused, .varies, .unknown, nil: break
         }
+        for (form, isAnswered) in facts.hellos {
+            add(.hello, labels: labels + ",form=\"\(escaped(form))\"", value: isAnswered ? "1" : "0")
+        }
         for case (let phase, let time?) in facts.phases {
             add(.seconds, labels: labels + ",phase=\"\(phase)\"", value: Seconds.text(time))
         }
@@ -81,6 +87,8 @@ final class PrometheusOutput: BufferedOutput, RecordOutput {
         let ends: [(Metric, Int?)]
         let phases: [(name: String, time: Duration?)]
         let status: Int?
+        /// The forms of hellos of which it is known whether they are answered as wanted.
+        let hellos: [(form: String, isAnswered: Bool)]
 
         init(_ record: ProbeRecord) {
             let observation = record.observation
@@ -91,6 +99,12 @@ final class PrometheusOutput: BufferedOutput, RecordOutput {
             ]
             phases = observation.phases
             status = observation.exchange?.head.map { Int($0.status.code) }
+            hellos = observation.hellos.flatMap { finding in
+                finding.survey.forms.compactMap { form in
+                    let verdict = finding.verdict(on: form)
+                    return verdict == .unknown ? nil : (form.rawValue, verdict == .yes)
+                }
+            }
         }
 
         init(_ result: ReportEntry, line: JSONValue) {
@@ -109,6 +123,11 @@ final class PrometheusOutput: BufferedOutput, RecordOutput {
                 return (name, .microseconds(Int64(clamping: Int(max(0, min(time, 1e9)) * 1000))))
             }
             status = line["http"]?["status"]?.number
+            let forms = line["hellos"]?.elements?.flatMap { $0["forms"]?.elements ?? [] } ?? []
+            hellos = forms.compactMap { form in
+                guard let name = form["form"]?.text, let verdict = form["verdict"]?.text else { return nil }
+                return verdict == "unknown" ? nil : (name, verdict == "yes")
+            }
         }
     }
 

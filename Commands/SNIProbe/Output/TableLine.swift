@@ -12,6 +12,11 @@ struct TableLine {
         record.address == nil ? "-" : Self.place(observation.probe)
     }
 
+    /// What is said of a probe that passed as well.
+    private var remarks: [String] {
+        record.warnings.map(\.text) + observation.hellos.map { HelloWords(finding: $0).labelled }
+    }
+
     private static func place(_ probe: Probe) -> String {
         if probe.port == probe.target.port { return probe.address.description }
         return Endpoint(probe.address, port: probe.port).description
@@ -23,8 +28,7 @@ struct TableLine {
     }
 
     private var words: String {
-        (record.faults.map(\.brief) + record.warnings.map(\.text)).map { style.safe($0, upTo: 120) }
-            .joined(separator: ", ")
+        (record.faults.map(\.brief) + remarks).map { style.safe($0, upTo: 120) }.joined(separator: ", ")
     }
 
     /// Returns the line for a terminal, in columns that fit its width. The address column grows if needed,
@@ -47,9 +51,7 @@ struct TableLine {
     /// tabs.
     var tabSeparated: String {
         let hash = record.leaf.map { Hex.encode($0.summary.sha256) } ?? "-"
-        let texts = (record.faults.map(\.text) + record.warnings.map(\.text)).map {
-            style.safe($0, upTo: 300)
-        }
+        let texts = (record.faults.map(\.text) + remarks).map { style.safe($0, upTo: 300) }
         let url = record.target.url.map { style.safe("\($0)", upTo: 300) }
         let fields: [String] = [
             record.state.word,

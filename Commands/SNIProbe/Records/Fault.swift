@@ -27,6 +27,7 @@ struct Fault: Hashable, Sendable {
         case chainSize = "chain_size"
         case keyMismatch = "key_mismatch"
         case echUnusable = "ech_unusable"
+        case helloLost = "hello_lost"
         case revoked
         case stapleMissing = "staple_missing"
         case httpBroken = "http_broken"
@@ -66,6 +67,7 @@ struct Warning: Hashable, Sendable {
         case answersVary = "answers_vary"
         case echStale = "ech_stale"
         case echRefused = "ech_refused"
+        case helloPieces = "hello_pieces"
         case stapleEnds = "staple_ends"
         case stapleUnusable = "staple_unusable"
         case stapleRequired = "staple_required"

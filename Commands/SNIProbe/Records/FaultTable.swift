@@ -52,6 +52,11 @@ extension Fault.ID {
         case .keyMismatch: (60, .chain, "The key is not that of the certificate in the file.")
         case .echUnusable:
             (35, .handshake, "With --ech: clients that use Encrypted Client Hello cannot connect.")
+        case .helloLost:
+            (
+                35, .handshake,
+                "A ClientHello as long as those of browsers gets no answer, and a short one does."
+            )
         case .revoked:
             (
                 60, .revocation,
@@ -92,6 +97,7 @@ extension Warning.ID {
         case .answersVary: "The same handshake gets different answers, none of which is a fault."
         case .echStale: "With --ech: the HTTPS record has old keys, and the server names fresh ones."
         case .echRefused: "With --ech: the server has no keys any more; clients go on without."
+        case .helloPieces: "With --long-hello: a ClientHello that comes in pieces gets no answer."
         case .stapleEnds:
             "Less than a quarter of the stapled OCSP response's time is left, or fewer days than --warn-status-days."
         case .revocationEnds: "With --revocation: the same of the issuer's answer."

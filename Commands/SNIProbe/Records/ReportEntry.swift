@@ -1,5 +1,6 @@
 internal import DirectCore
 internal import DirectHTTP
+internal import DirectHello
 internal import DirectJSON
 
 /// What summaries and reports show of one result. It is the same for a result of this run and for its line of
@@ -56,6 +57,8 @@ struct ReportEntry: Sendable {
     let replies: [Reply]
     /// The options of its run; `nil` if the line is of a version that did not write them.
     let options: [String]?
+    /// What hellos written by hand have found, in words.
+    let hellos: [String]
 
     /// The host and the port, or the URL.
     var target: String { url ?? "\(host):\(port)" }
@@ -109,12 +112,14 @@ struct ReportEntry: Sendable {
         certificate = value["certificate"].flatMap(Self.certificate)
         options = value["options"]?.elements?.compactMap(\.text)
         replies = value["resolvers"]?.elements?.prefix(Self.mostReplies).compactMap(Self.reply) ?? []
+        hellos = value["hellos"]?.elements?.prefix(Self.mostHellos).compactMap(Self.hello) ?? []
     }
 
     /// Enough to recognise a certificate by. One may have ten thousand.
     fileprivate static let mostNames = 3
     private static let mostReplies = 32
     private static let mostAddresses = 256
+    private static let mostHellos = 8
 
     private static func texts(_ value: JSONValue?, upTo limit: Int) -> [String] {
         value?.elements?.prefix(limit).compactMap(\.text) ?? []
@@ -140,6 +145,11 @@ struct ReportEntry: Sendable {
             notBefore: value["not_before"]?.text.flatMap(UTC.seconds),
             notAfter: value["not_after"]?.text.flatMap(UTC.seconds)
         )
+    }
+
+    private static func hello(_ value: JSONValue) -> String? {
+        guard let survey = value["survey"]?.text, let text = value["text"]?.text else { return nil }
+        return HelloSurvey(rawValue: survey).map { "\($0.label) \(text)" }
     }
 
     private static func reply(_ value: JSONValue) -> Reply? {
@@ -175,6 +185,7 @@ extension ReportEntry {
             } ?? []
         certificate = record.leaf.map(Certificate.init)
         options = nil
+        hellos = observation.hellos.map { HelloWords(finding: $0).labelled }
         replies =
             record.replies?.replies.prefix(Self.mostReplies).map { reply in
                 Reply(

@@ -126,7 +126,7 @@ struct HTMLReport {
             page.element("td", ["class": "mono whole"], text: hash)
             page.element("td", ["class": "whole"], text: certificate?.notAfter.map(UTC.day) ?? "")
             page.element("td", text: words(entry))
-            let remarks = (entry.faults + entry.warnings).map(\.text).joined(separator: "; ")
+            let remarks = ((entry.faults + entry.warnings).map(\.text) + entry.hellos).joined(separator: "; ")
             page.element("td", text: cut(remarks, to: 1000))
         }
         page.endLine()

@@ -11,6 +11,8 @@ extension FailureVerdict {
     /// The advice, or `nil` if there is none for this failure.
     var advice: HintText? {
         switch failure {
+        case .silentTLS where losesLongHello, .closed where losesLongHello, .reset where losesLongHello:
+            HintWriter.longHello
         case .badAddress: nil
         case .notConnected(let error) where error.meansRefused:
             "nothing listens on port \(port) there, or a firewall rejects it"
@@ -48,6 +50,9 @@ extension FailureVerdict {
         case .cancelled: nil
         }
     }
+
+    /// Whether a long hello written here met the same end, and a short one did not.
+    private var losesLongHello: Bool { observation.sizes?.lost != nil }
 
     /// Whether the server may have taken the header of `--proxy-protocol` for its client's first bytes. A
     /// server of web pages answers such a request in clear text, also where it speaks TLS.

@@ -45,6 +45,7 @@ struct HintWriter {
         case .echUnusable:
             "clients that use Encrypted Client Hello get no connection: publish the configuration that the server has "
                 + "now in the HTTPS record of \(.host), or take it out of the record"
+        case .helloLost: Self.longHello
         case .answersVary:
             "several servers seem to answer behind \(.ip), and not all are set up alike for \(.host): --repeat 20 "
                 + "counts the answers of more handshakes\(record.observation.orBusy)"
@@ -87,6 +88,11 @@ struct HintWriter {
         default: nil
         }
     }
+
+    /// What to do about a long hello that goes without an answer.
+    static let longHello: HintText =
+        "browsers send such long ones since they offer X25519MLKEM768, and get no connection: the server, or a box on the "
+        + "path, takes the first segment for the whole hello. Update it; a short one is answered"
 
     static let differs: HintText =
         "the certificate is not the same on all IPs: see which of them the renewal has not reached"

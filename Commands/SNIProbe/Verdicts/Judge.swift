@@ -108,10 +108,14 @@ struct Judge: Sendable {
         for other in record.observation.otherKeys { judge(other, record: &record) }
         let ech = record.observation.ech.map { ECHVerdict($0, of: record.target, now: now) }
         if let fault = ech?.fault { record.faults.append(fault) }
+        if let lost = record.observation.sizes?.lost {
+            record.fail(.helloLost, lost, brief: "long hello lost")
+        }
         record.faults += expectationFaults(record)
         guard record.faults.isEmpty else { return }
         if let warning = variation(of: record.observation) { record.warnings.append(warning) }
         record.warnings += [ech?.warning, staple.warning, issuer?.warning].compactMap { $0 }
+        if let lost = record.observation.sizes?.lostPieces { record.warn(.helloPieces, lost) }
         warnOfEnds(in: served.chain, to: &record)
         let others = served.chain.otherStores.filter { !$0.isTrusted }.map(\.label)
         if !others.isEmpty {

@@ -68,6 +68,18 @@ extension CommandOption {
                 + "Show them, probe the addresses that they name as hints, and make a handshake with each configuration of "
                 + "Encrypted Client Hello that they have. That needs an OpenSSL from 4.0 on; with an older one only the records "
                 + "are shown."
+        case .versions:
+            "Say which versions of TLS, 1.0 to 1.3, the server speaks, also those that this OpenSSL does not. A ClientHello "
+                + "with each version alone is sent over a connection of its own, three times if it is refused. None is "
+                + "finished, which servers may log."
+        case .postQuantum:
+            "Say whether the server exchanges keys by X25519MLKEM768, which withstands quantum computers, and which group it "
+                + "chooses otherwise. A ClientHello that offers this group alone is compared with one that offers the others."
+        case .longHello:
+            "Send a ClientHello of 1,900 bytes, as browsers do since they offer X25519MLKEM768: in one piece and in two; and a "
+                + "short one that is cut after 5 bytes, or into two records. A short one in one piece is compared, before and "
+                + "after. A long one that gets no answer is the fault hello_lost, the others are the warning hello_pieces. A "
+                + "handshake whose long ClientHello got no answer at all is examined so unasked."
         case .tls:
             "Use only this version of TLS, 1.2 or 1.3."
         case .startTLS:

@@ -75,7 +75,7 @@ final class DialogueRelay: Sendable {
         try client.receive(exactly: bytes.count) == bytes
     }
 
-    private static func pass(from source: Peer, to target: Peer) throws {
+    static func pass(from source: Peer, to target: Peer) throws {
         defer { target.finishSending() }
         while true {
             let bytes = try source.receive()

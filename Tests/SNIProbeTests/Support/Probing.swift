@@ -21,9 +21,10 @@ func probe(
     _ arguments: [String],
     trusting roots: String? = nil,
     lookups: SystemLookups? = nil,
-    on loop: EventLoop = .shared
+    on loop: EventLoop = .shared,
+    pauseOfPieces: Duration = .milliseconds(1)
 ) async throws -> Outcome {
-    try await onOwnThread { try probeBlocking(arguments, roots, lookups, loop) }
+    try await onOwnThread { try probeBlocking(arguments, roots, lookups, loop, pauseOfPieces) }
 }
 
 /// Probes a server that leaves something unanswered: no time passes until the server has seen what it must,
@@ -54,9 +55,11 @@ private func probeBlocking(
     _ arguments: [String],
     _ roots: String?,
     _ lookups: SystemLookups?,
-    _ loop: EventLoop
+    _ loop: EventLoop,
+    _ pauseOfPieces: Duration
 ) throws -> Outcome {
     var options = try Options(arguments)
+    options.settings.pauseOfPieces = pauseOfPieces
     if loop === EventLoop.shared {
         // Nothing ends early on a busy machine.
         options.settings.comparisonTime = .seconds(3600)

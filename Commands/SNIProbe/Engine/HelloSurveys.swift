@@ -1,0 +1,82 @@
+internal import DirectCore
+internal import DirectHTTP
+internal import DirectHello
+
+/// What is asked with hellos that no TLS library writes.
+extension ProbeEngine {
+    /// Sends the hellos of all surveys that are wanted, one after the other, each over a connection of its
+    /// own.
+    func surveyHellos(_ observation: Observation) async -> [HelloFinding] {
+        guard let first = observation.first, first.tcpTime != nil, !first.endsBeforeTLS else { return [] }
+        var wanted = tools.settings.surveys
+        // What went without an answer may have been too long for something on the way.
+        if first.sentLongHello, !first.hasReceivedBytes { wanted.insert(.sizes) }
+        let hello = WrittenHello(to: first.serverName)
+        var findings: [HelloFinding] = []
+        for survey in HelloSurvey.allCases where wanted.contains(survey) {
+            var finding = HelloFinding(survey)
+            while let form = finding.next {
+                finding.add(await reply(to: form.pieces(of: hello), observation.probe, patience(first)))
+            }
+            findings.append(finding)
+        }
+        return findings
+    }
+
+    /// The time of one hello: that of a comparison, and more where the server is known to need it.
+    private func patience(_ first: Handshake) -> Duration {
+        let need = first.served == nil ? .zero : ((first.tcpTime ?? .zero) + (first.tlsTime ?? .zero)) * 3
+        return min(tools.settings.timeout, max(tools.settings.comparisonTime, need))
+    }
+
+    private func reply(to pieces: [[UInt8]], _ probe: Probe, _ patience: Duration) async -> HelloReply {
+        let end = loop.now.advanced(byNanoseconds: patience.clampedNanoseconds)
+        let limits = DialLimits(CallLimit(tools.timeouts, until: end), loop: loop)
+        do throws(TransportError) {
+            let socket = try await probe.connect(limits)
+            defer { socket.close() }
+            let dialogue = Preamble(socket: socket, limits: limits)
+            do throws(HandshakeFailure) {
+                try await dialogue.run(tools.settings, for: probe)
+            } catch {
+                return .unconnected
+            }
+            return await dialogue.reply(to: pieces, pause: tools.settings.pauseOfPieces, signs)
+        } catch {
+            return .unconnected
+        }
+    }
+}
+
+extension Preamble {
+    /// Sends the pieces with a pause between them, and reads what is said in reply, which may come before the
+    /// last.
+    fileprivate func reply(to pieces: [[UInt8]], pause: Duration, _ signs: SignsOfLife) async -> HelloReply {
+        var (answer, rest) = (FirstAnswer(), pieces[...])
+        do throws(HandshakeFailure) {
+            while true {
+                // A server that has closed may have said why.
+                if let piece = rest.popFirst() { try? await send(piece) }
+                let pauseEnd = limits.loop.now.advanced(byNanoseconds: pause.clampedNanoseconds)
+                let end = rest.isEmpty ? limits.end : min(pauseEnd, limits.end)
+                guard let bytes = try await receive(upTo: 4096, until: end) else {
+                    if rest.isEmpty { return .silent } else { continue }
+                }
+                signs.add()
+                switch answer.add(bytes) {
+                case .needsMore: continue
+                case .other: return .other
+                case .alert(let number): return .alert(number)
+                case .hello(let hello): return .hello(hello)
+                }
+            }
+        } catch {
+            return switch error {
+            case .closed: .closed
+            case .reset: .reset
+            case .silentTLS: .silent
+            default: .unconnected
+            }
+        }
+    }
+}

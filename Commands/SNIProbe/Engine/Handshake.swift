@@ -62,9 +62,9 @@ extension Handshake {
         var handshake = Handshake(serverName: offer.serverName, outcome: .failure(.cancelled))
         let socket: Socket
         do throws(TransportError) {
-            socket = try await probe.connect(limits)
+            socket = try await probe.connect(limits, through: tools.settings.proxy)
         } catch {
-            handshake.outcome = .failure(HandshakeFailure(error, firstBytes: []))
+            handshake.outcome = .failure(HandshakeFailure(connecting: error, through: tools.settings.proxy))
             return (handshake, nil, nil)
         }
         handshake.tcpTime = loop.now.since(start)
@@ -153,9 +153,10 @@ extension Handshake {
 }
 
 extension Probe {
-    /// Connects to the address. The caller must close the socket.
-    func connect(_ limits: DialLimits) async throws(TransportError) -> Socket {
-        let socket = try Network().socket(to: address, port: port, on: limits.loop)
+    /// Connects to the address, or to the proxy on the way to it. The caller must close the socket.
+    func connect(_ limits: DialLimits, through proxy: TunnelProxy?) async throws(TransportError) -> Socket {
+        let place = proxy?.endpoint ?? Endpoint(address, port: port)
+        let socket = try Network().socket(to: place.address, port: place.port ?? port, on: limits.loop)
         do throws(TransportError) {
             try await socket.waitUntilConnected(limits.deadline(.connect, stall: limits.timeouts.connect))
         } catch {

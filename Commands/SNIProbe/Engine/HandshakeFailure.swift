@@ -20,6 +20,8 @@ enum HandshakeFailure: Error, Hashable, Sendable {
     case notTLS(OtherProtocol)
     /// The server did not consent to TLS in the dialogue before it (STARTTLS). These are its words.
     case noUpgrade([UInt8])
+    /// The proxy gave no tunnel. The text says why.
+    case noTunnel(String)
     /// The server uses TLS, but the handshake failed. The text is OpenSSL's reason.
     case broken(TLSError.ProtocolFailure, reason: String)
     /// The probe was cancelled before this handshake was finished.
@@ -60,6 +62,19 @@ enum HandshakeFailure: Error, Hashable, Sendable {
         case .cancelled: self = .cancelled
         case .failed(_, let reason): self = .broken(.other, reason: "\(reason)")
         }
+    }
+
+    /// Classifies why there is no connection: without one to the proxy nothing is known of the server.
+    init(connecting error: TransportError, through proxy: TunnelProxy?) {
+        self.init(error, firstBytes: [])
+        guard let proxy, self != .cancelled else { return }
+        let why: String =
+            switch self {
+            case .notConnected(let error): Words.system(error.code)
+            case .badAddress(let why): why
+            default: "no answer"
+            }
+        self = .noTunnel("\(proxy.endpoint): \(why)")
     }
 
     private init(_ error: TLSError, firstBytes: [UInt8]) {

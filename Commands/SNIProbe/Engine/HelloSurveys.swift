@@ -33,7 +33,7 @@ extension ProbeEngine {
         let end = loop.now.advanced(byNanoseconds: patience.clampedNanoseconds)
         let limits = DialLimits(CallLimit(tools.timeouts, until: end), loop: loop)
         do throws(TransportError) {
-            let socket = try await probe.connect(limits)
+            let socket = try await probe.connect(limits, through: tools.settings.proxy)
             defer { socket.close() }
             let dialogue = Preamble(socket: socket, limits: limits)
             do throws(HandshakeFailure) {

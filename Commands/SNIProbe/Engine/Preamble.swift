@@ -11,12 +11,34 @@ struct Preamble {
 
     /// Sends the header and runs the dialogue that the settings ask for.
     func run(_ settings: ProbeSettings, for probe: Probe) async throws(HandshakeFailure) {
+        if let proxy = settings.proxy {
+            try await openTunnel(proxy, to: Endpoint(probe.address, port: probe.port))
+        }
         if let version = settings.proxyHeader {
             try await send(
                 version.bytes(from: socket.localEndpoint, to: Endpoint(probe.address, port: probe.port))
             )
         }
         if let upgrade = settings.upgrade { try await run(upgrade, host: probe.target.name) }
+    }
+
+    /// Asks a proxy for a tunnel to an address (RFC 9110, section 9.3.6). It never gets the name.
+    private func openTunnel(_ proxy: TunnelProxy, to place: Endpoint) async throws(HandshakeFailure) {
+        let field = proxy.authorization.map { "Proxy-Authorization: \($0)\r\n" } ?? ""
+        var head: [UInt8] = []
+        do throws(HandshakeFailure) {
+            try await send(Array("CONNECT \(place) HTTP/1.1\r\nHost: \(place)\r\n\(field)\r\n".utf8))
+            while !head.suffix(4).elementsEqual("\r\n\r\n".utf8), head.count < Self.mostBytes {
+                guard let byte = try await receive(upTo: 1, until: limits.end) else { throw .silentTLS }
+                head += byte
+            }
+        } catch {
+            throw .noTunnel(error == .closed ? "closed" : error == .reset ? "reset" : "no answer")
+        }
+        let line = head.prefix { $0 != 0x0D && $0 != 0x0A }
+        let words = line.split(separator: 0x20)
+        let isTunnel = words.count > 1 && words[0].starts(with: "HTTP/1.".utf8) && words[1].first == 0x32
+        guard isTunnel, words[1].count == 3 else { throw .noTunnel(Words.lastLine(Array(line))) }
     }
 
     private func run(_ upgrade: StartTLS, host: String) async throws(HandshakeFailure) {
@@ -81,6 +103,19 @@ struct Preamble {
 
     /// The longest answer of a dialogue. Servers with many capabilities send a few kilobytes.
     private static let mostBytes = 64 << 10
+}
+
+/// The proxy of `--proxy`, which makes the connections.
+struct TunnelProxy: Sendable {
+    let endpoint: Endpoint
+    /// The value of `Proxy-Authorization`.
+    let authorization: String?
+
+    /// - Parameter user: The name and the password, with a colon in between.
+    init(_ endpoint: Endpoint, user: String?) {
+        self.endpoint = endpoint
+        authorization = user.map { "Basic " + Base64.encode(Array($0.utf8)) }
+    }
 }
 
 /// The header with which a load balancer tells a server who the client is (the PROXY protocol of HAProxy).

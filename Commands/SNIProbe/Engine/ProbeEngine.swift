@@ -86,9 +86,9 @@ struct ProbeEngine: Sendable {
         let start = loop.now
         let socket: Socket
         do throws(TransportError) {
-            socket = try await probe.connect(limits)
+            socket = try await probe.connect(limits, through: settings.proxy)
         } catch {
-            observation.connectFailure = HandshakeFailure(error, firstBytes: [])
+            observation.connectFailure = HandshakeFailure(connecting: error, through: settings.proxy)
             return
         }
         observation.tcpTime = loop.now.since(start)

@@ -25,6 +25,8 @@ struct ProbeSettings: Sendable {
     var identity: ClientIdentity?
     /// The protocols that are offered by ALPN; empty for `http/1.1` with a URL and else none.
     var protocols: [String] = []
+    /// The proxy that is asked for a tunnel to each address.
+    var proxy: TunnelProxy?
     /// The load balancer's header that precedes everything else.
     var proxyHeader: ProxyHeader?
     /// The protocol in which the server is asked to change to TLS.

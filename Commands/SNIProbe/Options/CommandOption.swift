@@ -6,11 +6,11 @@ struct CommandOption: Sendable {
         case serverName, noServerName, skipDefault, allKeys, deep, ech, versions, postQuantum, longHello, tls, certificate, privateKey,
             passphrase, alpn,
             startTLS,
-            proxyHeader, method, header, insecure
+            proxy, proxyHeader, method, header, insecure
         case roots, revocation, minimumDays, warningDays, criticalDays, warningStatusDays, criticalStatusDays,
             strict, expect, same, anyGood, status
         case timeout, jobs, rate, retries, wait, repeats, interval, watch, baseline, resume
-        case listen, listenAny, listenName
+        case listen, listenAny, listenName, modules
         case json, format, output, pem, verbose, quiet, color
         case demo, help, version
     }

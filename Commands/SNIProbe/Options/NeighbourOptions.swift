@@ -40,7 +40,7 @@ enum NeighbourOptions {
         "use --quiet": "-s --silent",
         "use --expect pin-sha256:BASE64": "--pinnedpubkey",
         "use --starttls PROTOCOL": "-starttls",
-        "sni-probe connects directly, through no proxy": "--proxy -proxy -x",
+        "use --proxy IP:PORT": "-proxy -x",
         "use --color never": "--no-color --nocolor",
         "-v shows the header fields of the answer": "-i --include",
         "use --header 'User-Agent: NAME'": "-A --user-agent",

@@ -38,6 +38,7 @@ extension CommandOption {
         .init(.longHello, "long-hello", help: "whether a browser's long ClientHello arrives"),
         .init(.tls, "tls", "VERSION", help: "only 1.2 or only 1.3"),
         .init(.startTLS, "starttls", "PROTOCOL", help: "smtp, imap, pop3, ftp, ldap, postgres, mysql, ..."),
+        .init(.proxy, "proxy", "IP:PORT", help: "by a tunnel of this HTTP proxy (CONNECT)"),
         .init(.proxyHeader, "proxy-protocol", "VERSION", help: "begin with a PROXY header, version 1 or 2"),
         .init(.alpn, "alpn", "LIST", help: "offer these protocols, such as h2,http/1.1"),
         .init(.certificate, "cert", "FILE", help: "the client's certificate and chain, in PEM"),
@@ -85,6 +86,7 @@ extension CommandOption {
         .init(.listen, "listen", "IP:PORT", help: "serve metrics: /metrics, /probe?target= of a target"),
         .init(.listenAny, "listen-any", help: "... and /probe?target= of anything"),
         .init(.listenName, "listen-name", "NAME", help: "... also for requests to this name; may repeat"),
+        .init(.modules, "modules", "FILE", help: "... with modules: NAME: OPTIONS on each line"),
         .init(.repeats, "repeat", "N", help: "N handshakes with each IP, whose answers are counted"),
         .init(.interval, "interval", "TIME", help: "between the handshakes of --repeat; default none"),
     ]

@@ -39,6 +39,18 @@ struct OptionValue {
         }
     }
 
+    /// The value as the IP and the port of a proxy, as it may stand in a variable of the environment.
+    var proxy: Endpoint {
+        get throws(UsageError) {
+            let bare = text.hasPrefix("http://") ? text.dropFirst(7) : text[...]
+            let endpoint = try? Endpoint(String(bare.hasSuffix("/") ? bare.dropLast() : bare))
+            guard let endpoint, endpoint.port != nil else {
+                throw bad("the IP and the port of an HTTP proxy, such as 192.0.2.8:3128")
+            }
+            return endpoint
+        }
+    }
+
     /// The value as an IP and a port to listen at.
     var listener: Endpoint {
         get throws(UsageError) {

@@ -91,9 +91,9 @@ extension Options {
     /// Refuses what makes no sense for a server of metrics, or would be dangerous.
     private func checkListening() throws(UsageError) {
         guard listen != nil else {
-            guard listensForAny || listenNames.count > 1 else { return }
+            guard listensForAny || listenNames.count > 1 || modulesFile != nil else { return }
             throw UsageError(
-                "--listen-any and --listen-name are for --listen",
+                "--listen-any, --listen-name and --modules are for --listen",
                 hint: "such as --listen 127.0.0.1:9115"
             )
         }

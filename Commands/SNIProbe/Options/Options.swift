@@ -65,6 +65,8 @@ struct Options: Sendable {
     var listen: Endpoint?
     /// Whether requests may name targets that are not on the list.
     var listensForAny = false
+    /// The file with the modules of requests.
+    var modulesFile: String?
     var listenNames: Set<String> = ["localhost"]
     var verbose = false
     var quiet = false
@@ -199,6 +201,29 @@ struct Options: Sendable {
         .json, .format, .output, .pem, .verbose, .quiet, .color,
     ]
 
+    /// These with the options of a module of `--listen`. What needs other roots, versions or certificates is
+    /// not among them: they are those of the program.
+    func with(module arguments: [String]) throws(UsageError) -> Options {
+        let arguments = try Arguments(arguments)
+        guard arguments.words.isEmpty else { throw UsageError("a module has options and no targets") }
+        var options = self
+        for (option, value) in arguments.options {
+            guard Self.keysOfModule.contains(option.key) else {
+                throw UsageError("--\(option.long) is not for modules", hint: "it is for the command line")
+            }
+            try options.take(option, value: value)
+        }
+        try options.checkDays()
+        return options
+    }
+
+    private static let keysOfModule: Set<CommandOption.Key> = [
+        .serverName, .noServerName, .skipDefault, .deep, .versions, .postQuantum, .longHello, .alpn,
+        .startTLS,
+        .proxy, .proxyHeader, .method, .insecure, .revocation, .criticalDays, .warningDays,
+        .criticalStatusDays, .warningStatusDays, .strict, .expect, .status, .timeout, .retries, .repeats,
+    ]
+
     private mutating func take(_ option: CommandOption, value: String) throws(UsageError) {
         if let words = option.meaning(of: value), !meaning.contains(words) {
             meaning.append(words)
@@ -260,6 +285,9 @@ struct Options: Sendable {
                 )
             }
             settings.upgrade = upgrade
+        case .proxy:
+            let user = Console.variable("SNI_PROBE_PROXY_USER")
+            settings.proxy = TunnelProxy(try OptionValue(option, value).proxy, user: user)
         case .proxyHeader:
             settings.proxyHeader = ProxyHeader(rawValue: try OptionValue(option, value).number(in: 1...2))
         case .tls: settings.versions = try OptionValue(option, value).tlsVersion
@@ -310,6 +338,7 @@ struct Options: Sendable {
         switch option.key {
         case .resume: return resume = value
         case .listenAny: return listensForAny = true
+        case .modules: return modulesFile = value
         default: break
         }
         let value = OptionValue(option, value)

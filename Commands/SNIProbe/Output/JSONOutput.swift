@@ -234,7 +234,7 @@ extension HandshakeFailure {
         case .closed: "closed"
         case .reset: "reset"
         case .silentTCP, .silentTLS: "timeout"
-        case .notConnected, .badAddress: "not_connected"
+        case .notConnected, .badAddress, .noTunnel: "not_connected"
         case .notTLS, .noUpgrade: "not_tls"
         case .broken: "broken"
         case .cancelled: "not_tried"

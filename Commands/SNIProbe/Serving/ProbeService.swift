@@ -10,6 +10,7 @@ internal import DirectIO
 final class ProbeService: Sendable {
     private let options: Options
     private let context: Result<SurveyContext, TLSError>
+    private let modules: [String: ProbeSettings]
     private let state = Locked(State())
     private let requests: BlockingWork
     private let rounds = BlockingWork(threadLimit: 1)
@@ -33,6 +34,9 @@ final class ProbeService: Sendable {
     /// - Throws: ``UsageError`` if the files of targets cannot be used.
     init(_ options: Options, context: Result<SurveyContext, TLSError>) throws(UsageError) {
         (self.options, self.context) = (options, context)
+        modules =
+            try options.modulesFile.map { path throws(UsageError) in try Modules.read(path, for: options) }
+            ?? [:]
         requests = BlockingWork(threadLimit: options.jobs ?? 16)
         let listed = try ListedTargets(options)
         // Such a list would be served for ever without a probe.
@@ -86,7 +90,12 @@ final class ProbeService: Sendable {
         var options = options
         (options.files, options.requestOptions, options.shard) = ([], [], nil)
         (options.same, options.wait, options.jobs) = (false, nil, Self.jobsOfRequest)
-        try options.settings.take(module: request.query["module"] ?? "tls")
+        let module = request.query["module"] ?? "tls"
+        if let settings = modules[module] {
+            options.settings = settings
+        } else {
+            try options.settings.take(module: module)
+        }
         let listed = state.withLock { $0.listed }
         let word = try listed.word(for: text, self.options)
         options.words = [word]
@@ -157,7 +166,11 @@ extension ProbeSettings {
         case ("tls", _): break
         case ("http_2xx", _): acceptedStatus = StatusRanges(ranges: [200...299])
         case (_, let upgrade?): self.upgrade = upgrade
-        default: throw ServedReply(400, "the modules are tls, http_2xx and the protocols of --starttls")
+        default:
+            throw ServedReply(
+                400,
+                "the modules are tls, http_2xx, the protocols of --starttls and those of --modules"
+            )
         }
     }
 }

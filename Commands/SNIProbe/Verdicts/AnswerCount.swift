@@ -111,7 +111,7 @@ struct AnswerCount {
         switch failure {
         case .alert, .closed, .reset: (.refused, "refuse the handshake (\(SNIWords.text(of: failure)))")
         case .silentTCP, .silentTLS: (.silent, "do not answer")
-        case .notConnected, .badAddress: (.notConnected, "cannot be connected to")
+        case .notConnected, .badAddress, .noTunnel: (.notConnected, "cannot be connected to")
         case .notTLS, .noUpgrade: (.notTLS, "do not use TLS")
         case .broken, .cancelled: (.broken, "fail in the handshake")
         }

@@ -36,6 +36,8 @@ extension FailureVerdict {
         case .notTLS(.http): "try http://\(.host):\(port)/ or another port"
         case .noUpgrade:
             "TLS is not set up there for this protocol, or port \(port) speaks another one"
+        case .noTunnel:
+            "ask who runs the proxy whether it may connect to \(.ip), port \(port); for 407 it wants SNI_PROBE_PROXY_USER"
         case .notTLS(.http2):
             "the server speaks HTTP/2 in clear text (h2c, as gRPC does): try the port that speaks TLS"
         case .notTLS(let other) where other.upgrade != nil: upgrade(other)

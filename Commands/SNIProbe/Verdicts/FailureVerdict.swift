@@ -38,6 +38,8 @@ struct FailureVerdict {
                 brief: "not TLS: \(other.rawValue)"
             )
         case .noUpgrade(let bytes): noUpgrade(Words.lastLine(bytes))
+        case .noTunnel(let why):
+            Fault(.unreachable, "the proxy gives no connection: \(why)", brief: "no connection by the proxy")
         case .broken where failure.lacksSecureRenegotiation:
             Fault(
                 .handshakeBroken,

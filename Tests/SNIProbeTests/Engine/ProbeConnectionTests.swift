@@ -19,7 +19,7 @@ struct ProbeConnectionTests {
         let past = Instant(nanoseconds: 1)
         let limits = DialLimits(CallLimit(tools.timeouts, until: past), loop: .shared)
         do throws(TransportError) {
-            return .success(try await probe.connect(limits))
+            return .success(try await probe.connect(limits, through: nil))
         } catch {
             return .failure(error)
         }

@@ -10,7 +10,7 @@ extension CommandOption {
 
     var completion: Completion {
         switch key {
-        case .file, .certificate, .privateKey, .roots, .expect, .baseline, .resume, .output: .file
+        case .file, .certificate, .privateKey, .roots, .expect, .baseline, .resume, .output, .modules: .file
         case .resolver: .words(["system", "dns://", "https://", "alibaba://", "dnspod://", "hosts:"])
         case .tls: .words(["1.2", "1.3"])
         case .startTLS: .words(StartTLS.allCases.map(\.rawValue))
@@ -88,6 +88,13 @@ extension CommandOption {
         case .proxyHeader:
             "Begin each connection with the header by which load balancers tell who the client is (the PROXY protocol of "
                 + "HAProxy), in version 1 or 2. It has the addresses of the connection itself."
+        case .proxy:
+            "Ask this HTTP proxy for a tunnel to each IP (CONNECT). It gets the IP and never the name. The name and the "
+                + "password for it come from the variable SNI_PROBE_PROXY_USER, as NAME:PASSWORD. Resolvers and issuers are not "
+                + "asked through it."
+        case .modules:
+            "Modules for requests to --listen, beside the built-in ones: NAME: OPTIONS on each line, with the options of the "
+                + "command line that concern a probe. A # begins a comment."
         case .passphrase:
             "The passphrase of a key or a PKCS#12 file of sni-probe check: file:PATH, of which the first line counts, or env:NAME, a "
                 + "variable of the environment."

@@ -138,6 +138,51 @@ struct ListenTests {
         #expect(throws: UsageError.self) { try Options(secret) }
     }
 
+    private func file(_ text: String) throws -> String {
+        let path = NSTemporaryDirectory() + "modules-\(UUID().uuidString)"
+        try text.write(toFile: path, atomically: true, encoding: .utf8)
+        return path
+    }
+
+    @Test(
+        "A module of the file probes with its options, beside the built-in ones, and every other is refused"
+    )
+    func ownModules() async throws {
+        let server = try FixtureServer.start(.tls(root.certificate(for: "a.test"))) { _ in .text("") }
+        let file = try file(
+            "# ours\n\nlate:  --critical-days 36500\npq: --post-quantum --timeout 9s # both\n"
+        )
+        defer { try? FileManager.default.removeItem(atPath: file) }
+        try await serve(["a.test@\(server.authority)", "--modules", file]) { serving throws in
+            #expect(try serving.get("/probe?target=a.test&module=late").contains("\nprobe_success 0\n"))
+            #expect(try serving.get("/probe?target=a.test").contains("\nprobe_success 1\n"))
+            #expect(try serving.get("/probe?target=a.test&module=pq").contains("form=\"X25519MLKEM768\""))
+            #expect(try status(serving.get("/probe?target=a.test&module=early")) == "400")
+        }
+    }
+
+    @Test(
+        "A file of modules that cannot be used is refused with the line",
+        arguments: [
+            "late --strict", "late: --strict\nlate: --deep", "a: b.test", "a: --ca x", "a: --header A:b",
+            "a: --cert x",
+            "a: --listen 127.0.0.1:1", "a: --warn-days 1 --critical-days 2", ": --strict", "a: --timeout",
+        ]
+    )
+    func badModules(_ text: String) throws {
+        let file = try file("\n" + text)
+        defer { try? FileManager.default.removeItem(atPath: file) }
+        let options = try Options(["a.test", "--listen", "127.0.0.1:1", "--modules", file])
+        do throws(UsageError) {
+            _ = try Modules.read(file, for: options)
+            Issue.record("\(text) was taken")
+        } catch {
+            let line = text.contains("\n") ? 3 : 2
+            #expect(error.what.hasPrefix("\(file):\(line): ") && !error.what.contains("\n"))
+        }
+        #expect(throws: UsageError.self) { try Options(["a.test", "--modules", file]) }
+    }
+
     @Test(
         "A module does not lead to another port of a listed host, and is refused if it is none or for hosts"
     )

@@ -15,7 +15,7 @@ struct Observation: Sendable {
     var secondAgain: [Handshake] = []
     /// The first handshake again, as often as `--repeat` says.
     var repeats: [Handshake] = []
-    /// One handshake for each other kind of key, with `--all-keys`, and version of TLS, with `--deep`.
+    /// One handshake for each other kind of key, and version of TLS, with `--deep`.
     var otherKeys: [OtherKey] = []
     /// What the certificate's issuer says of it, with `--revocation`.
     var revocation: Revocation?

@@ -212,13 +212,13 @@ struct ProbeEngine: Sendable {
     private func tryOtherKeys(_ observation: Observation, _ name: SNI, _ limits: DialLimits) async
         -> [OtherKey]
     {
-        guard let served = observation.first?.served, let leaf = served.chain.leaf else { return [] }
+        guard settings.isDeep, let served = observation.first?.served, let leaf = served.chain.leaf else {
+            return []
+        }
         let kinds = OtherKey.Kind.allCases.filter { kind in
-            guard let version = kind.version else {
-                return settings.triesAllKeys && !leaf.key.type.hasPrefix(kind.rawValue)
-            }
+            guard let version = kind.version else { return !leaf.key.type.hasPrefix(kind.rawValue) }
             let isOther = served.facts?.version.suffix(3) != kind.rawValue.suffix(3)
-            return settings.triesAllVersions && isOther && settings.versions.contains(version)
+            return isOther && settings.versions.contains(version)
         }
         return await withTaskGroup(of: OtherKey.self) { group in
             for kind in kinds {

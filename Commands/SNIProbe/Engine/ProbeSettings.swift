@@ -35,12 +35,10 @@ struct ProbeSettings: Sendable {
     var repeats = 1
     /// The time from one of the repeated handshakes to the next.
     var interval: Duration = .zero
-    /// Whether a handshake is made for each kind of key.
-    var triesAllKeys = false
+    /// Whether a handshake is made for each other kind of key, and version of TLS.
+    var isDeep = false
     /// Whether issuers are asked if their certificates are revoked.
     var asksIssuers = false
-    /// Whether a handshake is made for each version of TLS.
-    var triesAllVersions = false
     /// Whether HTTPS records are asked for, and Encrypted Client Hello is tried.
     var triesECH = false
     /// What is asked with hellos written here, one after the other.
@@ -62,8 +60,6 @@ struct ProbeSettings: Sendable {
     /// The same two for what the issuer says of revocation: stapled responses, and answers to `--revocation`.
     var minimumStatusDays: Int?
     var warningStatusDays: Int?
-    /// Whether a monitor is to treat too few days as critical.
-    var daysAreCritical = false
     /// Whether a warning makes a probe fail.
     var isStrict = false
     /// The accepted certificates. An empty list accepts all.

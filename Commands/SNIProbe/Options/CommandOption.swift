@@ -3,11 +3,12 @@ struct CommandOption: Sendable {
     /// The identifiers of options.
     enum Key: Sendable, Hashable {
         case file, resolver, onlyIPv4, onlyIPv6, skipBad, shard
-        case serverName, noServerName, skipDefault, allKeys, deep, ech, versions, postQuantum, longHello, tls, certificate, privateKey,
+        case serverName, noServerName, skipDefault, deep, ech, versions, postQuantum, longHello, tls,
+            certificate, privateKey,
             passphrase, alpn,
             startTLS,
             proxy, proxyHeader, method, header, insecure
-        case roots, revocation, minimumDays, warningDays, criticalDays, warningStatusDays, criticalStatusDays,
+        case roots, revocation, warningDays, criticalDays, warningStatusDays, criticalStatusDays,
             strict, expect, same, anyGood, status
         case timeout, jobs, rate, retries, wait, repeats, interval, watch, baseline, resume
         case listen, listenAny, listenName, modules

@@ -41,6 +41,8 @@ enum NeighbourOptions {
         "use --expect pin-sha256:BASE64": "--pinnedpubkey",
         "use --starttls PROTOCOL": "-starttls",
         "use --proxy IP:PORT": "-proxy -x",
+        "use --critical-days N, which is the same": "--min-days",
+        "use --deep, which does that and more": "--all-keys",
         "use --color never": "--no-color --nocolor",
         "-v shows the header fields of the answer": "-i --include",
         "use --header 'User-Agent: NAME'": "-A --user-agent",

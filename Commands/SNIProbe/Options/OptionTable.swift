@@ -30,8 +30,7 @@ extension CommandOption {
         .init(.serverName, "sni", "NAME", help: "this name in the handshake instead of the host"),
         .init(.noServerName, "no-sni", help: "no SNI"),
         .init(.skipDefault, "skip-default", help: "no second handshake, without SNI, to compare with"),
-        .init(.allKeys, "all-keys", help: "also see the certificate for the other kind of key"),
-        .init(.deep, "deep", help: "the same, and the one for the other TLS version"),
+        .init(.deep, "deep", help: "also the certificates for another key or TLS version"),
         .init(.ech, "ech", help: "HTTPS records of DNS, and Encrypted Client Hello"),
         .init(.versions, "versions", help: "which versions of TLS, 1.0 to 1.3, are spoken"),
         .init(.postQuantum, "post-quantum", help: "whether X25519MLKEM768 is"),
@@ -57,8 +56,7 @@ extension CommandOption {
     private static let accepting: [CommandOption] = [
         .init(.roots, "ca", "ROOTS", help: "[LABEL=]FILE|DIR|system instead; may repeat"),
         .init(.revocation, "revocation", help: "ask the issuer, by OCSP or for its list"),
-        .init(.minimumDays, "min-days", "N", help: "at least N days left"),
-        .init(.criticalDays, "critical-days", "N", help: "the same; for --format nagios CRITICAL"),
+        .init(.criticalDays, "critical-days", "N", help: "at least N days left"),
         .init(.warningDays, "warn-days", "N", help: "a warning with fewer than N days left"),
         .init(
             .criticalStatusDays,

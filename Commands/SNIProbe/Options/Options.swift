@@ -197,7 +197,7 @@ struct Options: Sendable {
     }
 
     private static let keysOfCheck: Set<CommandOption.Key> = [
-        .privateKey, .passphrase, .roots, .minimumDays, .warningDays, .criticalDays, .strict, .expect,
+        .privateKey, .passphrase, .roots, .warningDays, .criticalDays, .strict, .expect,
         .json, .format, .output, .pem, .verbose, .quiet, .color,
     ]
 
@@ -266,8 +266,7 @@ struct Options: Sendable {
             settings.serverName =
                 option.key == .noServerName ? .none : .other(try OptionValue(option, value).name)
         case .skipDefault: settings.skipsDefault = true
-        case .allKeys: settings.triesAllKeys = true
-        case .deep: (settings.triesAllKeys, settings.triesAllVersions) = (true, true)
+        case .deep: settings.isDeep = true
         case .ech: settings.triesECH = true
         case .versions: settings.surveys.insert(.versions)
         case .postQuantum: settings.surveys.insert(.postQuantum)
@@ -312,15 +311,10 @@ struct Options: Sendable {
             try CertificateFiles.addStore(value, to: &settings.stores)
             settings.roots = settings.stores[0].roots
         case .revocation: settings.asksIssuers = true
-        case .minimumDays, .criticalDays:
-            guard settings.minimumDays == nil else {
-                throw UsageError("--critical-days and --min-days are the same option: give it once")
-            }
+        case .criticalDays:
             settings.minimumDays = try OptionValue(option, value).number(in: 0...36_500)
-            if option.key == .criticalDays { settings.daysAreCritical = true }
         case .warningDays:
             settings.warningDays = try OptionValue(option, value).number(in: 0...36_500)
-            settings.daysAreCritical = true
         case .criticalStatusDays:
             settings.minimumStatusDays = try OptionValue(option, value).number(in: 0...36_500)
         case .warningStatusDays:

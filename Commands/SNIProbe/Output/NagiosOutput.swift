@@ -39,9 +39,7 @@ final class NagiosOutput: BufferedOutput, RecordOutput {
         if let days = chainDays ?? record.daysLeft { fewestDays = min(fewestDays ?? days, days) }
         if let total = record.observation.total { slowest = max(slowest, total) }
         if let fault = record.faults.first {
-            let isLate = record.faults.contains {
-                $0.id == .statusEnds || settings.daysAreCritical && $0.id == .tooFewDays
-            }
+            let isLate = record.faults.contains { $0.id == .statusEnds || $0.id == .tooFewDays }
             if record.exitCode != 90 || isLate { isCritical = true }
             if failures.count < Self.mostListed { failures.append(item(record, text: fault.brief)) }
         } else if let warning = record.warnings.first {
@@ -95,11 +93,9 @@ final class NagiosOutput: BufferedOutput, RecordOutput {
     /// is omitted for an expired certificate, whose days are negative.
     private func daysThresholds(isNegative: Bool) -> String {
         let warning = settings.warningDays.map { "\($0):" } ?? ""
-        let critical = settings.daysAreCritical ? settings.minimumDays.map { "\($0):" } ?? "" : ""
-        // A lower limit that leads to WARNING only, as --min-days by itself.
-        let lower = settings.daysAreCritical ? "" : settings.minimumDays.map { "\($0):" } ?? ""
-        guard isNegative else { return ";\(warning)\(lower);\(critical);0" }
-        return warning.isEmpty && lower.isEmpty && critical.isEmpty ? "" : ";\(warning)\(lower);\(critical)"
+        let critical = settings.minimumDays.map { "\($0):" } ?? ""
+        guard isNegative else { return ";\(warning);\(critical);0" }
+        return warning.isEmpty && critical.isEmpty ? "" : ";\(warning);\(critical)"
     }
 
     private func listed(_ items: [Item], count: Int, digest: Digest) -> String {

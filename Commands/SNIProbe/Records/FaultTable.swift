@@ -72,7 +72,7 @@ extension Fault.ID {
         case .timeoutHTTP: (28, .http, "No complete response before the deadline.")
         case .httpStatus: (22, .http, "The status is not one of --status.")
         case .tooFewDays:
-            (90, .expectation, "The certificate has fewer days left than --critical-days or --min-days.")
+            (90, .expectation, "The certificate has fewer days left than --critical-days.")
         case .statusEnds:
             (
                 90, .expectation,

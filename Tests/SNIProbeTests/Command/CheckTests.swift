@@ -62,7 +62,7 @@ struct CheckTests {
             try Data(staple).write(to: URL(filePath: folder + "/staple.pem"))
             let required = try records(folder, "/staple.pem", host)[0]
             #expect(required.passed && required.warnings.map(\.id) == [.stapleRequired])
-            let few = try records(folder, "/full.pem", host, "--min-days", "100")
+            let few = try records(folder, "/full.pem", host, "--critical-days", "100")
             #expect(few[0].exitCode == 90 && few[0].hint?.text == "renew it before it is deployed")
         }
     }

@@ -244,7 +244,10 @@ struct CommandTests {
                 )
             )
             let other = try await Program.run(
-                ["--ca", roots, "a.test@\(server.authority)", "--format", "nagios", "--min-days", "36500"]
+                [
+                    "--ca", roots, "a.test@\(server.authority)", "--format", "nagios", "--critical-days",
+                    "36500",
+                ]
             )
             #expect(other.code == 1)
             let names = ["b.test@\(server.authority)", "c.test@\(server.authority)"]

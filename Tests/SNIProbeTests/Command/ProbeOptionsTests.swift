@@ -42,7 +42,7 @@ struct ProbeOptionsTests {
             ["--color", "blue"],
             ["--expect", "sha256:12"], ["--expect", "pin-sha256:12"], ["-H", "no colon"],
             ["-H", "A: b\r\nC: d"],
-            ["-X", "GE T"], ["--sni", "a b"], ["--min-days", "x"], ["--same=yes"], ["-t"],
+            ["-X", "GE T"], ["--sni", "a b"], ["--critical-days", "x"], ["--same=yes"], ["-t"],
         ]
     )
     func aValueThatCannotBeIsRefusedInOneLine(_ arguments: [String]) {

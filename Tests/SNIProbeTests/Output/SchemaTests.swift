@@ -42,7 +42,7 @@ struct SchemaTests {
         try "127.0.0.1 a.test\n".write(to: hosts, atomically: true, encoding: .utf8)
         defer { try? FileManager.default.removeItem(at: hosts) }
         let commands = [
-            ["a.test@\(server.authority)", "b.test@\(dead.authority)", "--repeat", "2", "--all-keys"],
+            ["a.test@\(server.authority)", "b.test@\(dead.authority)", "--repeat", "2", "--deep"],
             ["https://a.test/@\(server.authority)", "http://a.test/@\(dead.authority)"],
             ["a.test@\(server.authority)", "--no-sni"],
             ["a.test:\(server.port)", "other.test:\(server.port)", "--resolver", "hosts:\(hosts.path)"],

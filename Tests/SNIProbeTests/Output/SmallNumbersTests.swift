@@ -48,7 +48,7 @@ struct SmallNumbersTests {
         #expect(record.warnings.map(\.text) == ["5 hours left"])
         #expect(line(record).contains(" 5 h "))
         #expect(LongForm(record: record, style: style, verbose: false).text.contains(", 5 hours left"))
-        let strict = try await self.record(profile, "--min-days", "7")
+        let strict = try await self.record(profile, "--critical-days", "7")
         #expect(strict.faults.first?.text == "5 hours left, fewer than 7 days")
     }
 

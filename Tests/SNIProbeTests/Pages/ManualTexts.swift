@@ -57,12 +57,10 @@ extension CommandOption {
         case .skipDefault:
             "Leave out the second handshake, which finds out what the IP serves without SNI. It takes half of "
                 + "the work, but no extra time."
-        case .allKeys:
-            "Make a further handshake for each kind of key, EC and RSA, that the first one did not get: a server may "
-                + "have a certificate for each, and the one that this client does not get may have expired."
         case .deep:
-            "The same as --all-keys, and a further handshake with the version of TLS, 1.2 or 1.3, that the first one did not "
-                + "get: a server may have another certificate for it."
+            "Make a further handshake for each kind of key, EC and RSA, and with the version of TLS, 1.2 or 1.3, that the "
+                + "first one did not get: a server may have a certificate for each, and the one that this client does not get "
+                + "may have expired."
         case .ech:
             "Ask for the HTTPS records of each host: the resolvers of --resolver, or the DNS servers of /etc/resolv.conf. "
                 + "Show them, probe the addresses that they name as hints, and make a handshake with each configuration of "
@@ -120,14 +118,11 @@ extension CommandOption {
             "Ask the issuer whether the certificate is revoked: its OCSP responder, or if that gives no answer, for its list, by "
                 + "all URLs in their order until one answers. Each question has the time of --timeout, and an answer 16 MiB. Only a trusted chain is asked about, over http, and at "
                 + "addresses of the public internet, unless that of the server is none. That there is no answer is a warning."
-        case .minimumDays:
-            "Fail a certificate that has fewer than N days left."
         case .criticalDays:
-            "The same as --min-days. With --format nagios it is CRITICAL then, and not WARNING."
+            "Fail a certificate that has fewer than N days left. With --format nagios that is CRITICAL."
         case .warningDays:
             "Warn of a certificate that has fewer than N days left. Without it there is a warning if less than two "
-                + "weeks and less than a third of the validity are left. With --format nagios too few days for "
-                + "--min-days are CRITICAL then."
+                + "weeks and less than a third of the validity are left."
         case .criticalStatusDays:
             "Fail if a stapled OCSP response, or with --revocation the issuer's answer or list, has fewer than N days left, or "
                 + "none. That there is none at all is no fault of this option. With --format nagios it is CRITICAL."

@@ -19,7 +19,7 @@ struct AllKeysTests {
         ) { _ in .text("") }
     }
 
-    @Test("An expired twin is found only with --all-keys", arguments: ["1.2", "1.3"])
+    @Test("An expired twin is found only with --deep", arguments: ["1.2", "1.3"])
     func expiredTwin(_ version: String) async throws {
         let server = try server(rsaUntil: -9)
         let first = try await probe(host, at: server, "--tls", version, trusting: lab.root.rootPEM)
@@ -30,7 +30,7 @@ struct AllKeysTests {
             at: server,
             "--tls",
             version,
-            "--all-keys",
+            "--deep",
             trusting: lab.root.rootPEM
         )
         #expect(both.code == 60)
@@ -44,19 +44,19 @@ struct AllKeysTests {
         let twins = try await probe(
             host,
             at: try server(rsaUntil: 80),
-            "--all-keys",
+            "--deep",
             trusting: lab.root.rootPEM
         )
         #expect(twins.code == 0)
-        #expect(twins.record?.observation.otherKeys.map { $0.served?.chain.leaf?.key.type } == ["RSA"])
+        #expect(twins.record?.observation.otherKeys.first?.served?.chain.leaf?.key.type == "RSA")
         let single = try await probe(
             host,
             at: try lab.server(try lab.issuer.issue(.publicLeaf(host))),
-            "--all-keys",
+            "--deep",
             trusting: lab.root.rootPEM
         )
         #expect(single.code == 0)
-        #expect(single.record?.observation.otherKeys.map(\.kind) == [.rsa])
+        #expect(single.record?.observation.otherKeys.map(\.kind) == [.rsa, .tls12])
         #expect(single.record?.observation.otherKeys.first?.served == nil)
         let record = try #require(single.record)
         let text = LongForm(record: record, style: Style(), verbose: false).text

@@ -64,7 +64,7 @@ struct ChainEndTests {
         #expect(record.warnings.contains { $0.text == "Cross CA is sent, and expired 9 days ago" })
     }
 
-    @Test("A twin for another kind of key that ends soon is a warning with --all-keys")
+    @Test("A twin for another kind of key that ends soon is a warning with --deep")
     func twin() async throws {
         let issuer = try authority(until: 900)
         var rsa = CertificateProfile.publicLeaf(host, from: -90, until: 4)
@@ -74,7 +74,7 @@ struct ChainEndTests {
             .tls(certificates: [try issuer.issue(.publicLeaf(host)), try issuer.issue(rsa)])
         ) { _ in .text("") }
         let outcome = try await probe(
-            ["\(host)@\(server.authority)", "--skip-default", "--all-keys"],
+            ["\(host)@\(server.authority)", "--skip-default", "--deep"],
             trusting: root.rootPEM
         )
         #expect(outcome.code == 0)

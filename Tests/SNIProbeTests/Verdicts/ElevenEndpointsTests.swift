@@ -46,7 +46,7 @@ struct ElevenEndpointsTests {
         )
     }
 
-    @Test("Five days left are a warning, and a fault if --min-days demands more")
+    @Test("Five days left are a warning, and a fault if --critical-days demands more")
     func aGoodOneWithFiveDaysLeft() async throws {
         var profile = CertificateProfile.publicLeaf(host)
         // And an hour, so that it is five whole days however long the test takes.
@@ -55,7 +55,7 @@ struct ElevenEndpointsTests {
         try await expect(server, code: 0, fault: nil, says: "5 days left", hint: nil)
         try await expect(
             server,
-            ["--min-days", "20"],
+            ["--critical-days", "20"],
             code: 90,
             fault: .tooFewDays,
             says: "5 days left, fewer than 20",

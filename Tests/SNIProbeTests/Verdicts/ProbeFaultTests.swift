@@ -27,13 +27,13 @@ struct ProbeFaultTests {
         #expect(outcome.record?.warnings.isEmpty == true)
     }
 
-    @Test("Five days left are a warning, and a fault only with --min-days")
+    @Test("Five days left are a warning, and a fault only with --critical-days")
     func fiveDaysLeftIsAWarningAndAFaultOnlyIfMoreWereAskedFor() async throws {
         let server = try lab.server(try lab.issuer.issue(.publicLeaf(host, from: -85, until: 5)))
         let outcome = try await probe(server)
         #expect(outcome.code == 0)
         #expect(outcome.record?.warnings.map(\.id) == [.expiresSoon])
-        let strict = try await probe(server, "--min-days", "30")
+        let strict = try await probe(server, "--critical-days", "30")
         #expect(strict.code == 90)
         #expect(strict.faults == ["too_few_days"])
     }

@@ -43,7 +43,7 @@ struct ThresholdTests {
         #expect(try await outcome(10, "--warn-days", "5").record?.warnings.isEmpty == true)
     }
 
-    @Test("Option --critical-days is --min-days")
+    @Test("Fewer days than --critical-days are a fault")
     func criticalDays() async throws {
         let outcome = try await outcome(40, "--warn-days", "60", "--critical-days", "50")
         #expect(outcome.code == 90)
@@ -59,7 +59,7 @@ struct ThresholdTests {
         #expect(try await self.outcome(40, "--strict").code == 0)
     }
 
-    @Test("Nagios gets thresholds, and CRITICAL below the lower one; --min-days alone stays WARNING")
+    @Test("Nagios gets thresholds, and CRITICAL below the lower one")
     func nagios() async throws {
         let late = try await nagios(10, "--warn-days", "30", "--critical-days", "14")
         #expect(late.line.contains("CRITICAL") && late.line.contains(" | days=10;30:;14:;0 failed=1;;;0 "))
@@ -69,17 +69,14 @@ struct ThresholdTests {
         #expect(soon.code == 1)
         let fine = try await nagios(40, "--warn-days", "30", "--critical-days", "14")
         #expect(fine.code == 0)
-        let minimum = try await nagios(10, "--min-days", "14")
-        #expect(minimum.line.contains(" | days=10;14:;;0 "))
-        #expect(minimum.code == 1)
+        let minimum = try await nagios(10, "--critical-days", "14")
+        #expect(minimum.line.contains(" | days=10;;14:;0 "))
+        #expect(minimum.code == 2)
     }
 
     @Test("Thresholds that contradict each other are refused")
     func contradictions() {
-        for arguments in [
-            ["--warn-days", "7", "--critical-days", "7"], ["--min-days", "7", "--critical-days", "9"],
-        ] {
-            #expect(throws: UsageError.self) { _ = try Options(arguments + ["a.test"]) }
-        }
+        let both = ["--warn-days", "7", "--critical-days", "7"]
+        #expect(throws: UsageError.self) { _ = try Options(both + ["a.test"]) }
     }
 }

@@ -3,7 +3,7 @@ internal import DirectProxy
 /// The value of `--limit`: a limit by the name that it has in the library, and in what the proxy answers when
 /// it is reached.
 enum LimitOption: String, CaseIterable {
-    case tunnels, waiting, headBytes, head, dial, idle, drain
+    case tunnels, waiting, headBytes, head, dial, idle, halfClosed, drain
 
     /// Sets the limit that a value such as `idle=600` names.
     static func set(_ value: String, in limits: inout LocalProxy.Limits) throws(Mistake) {
@@ -21,6 +21,7 @@ enum LimitOption: String, CaseIterable {
         case .head: limits.head = try time(parts[1], of: limit)
         case .dial: limits.dial = try time(parts[1], of: limit)
         case .idle: limits.idle = try time(parts[1], of: limit)
+        case .halfClosed: limits.halfClosed = try time(parts[1], of: limit)
         case .drain: limits.drain = try time(parts[1], of: limit)
         }
     }

@@ -50,6 +50,12 @@ struct Outlet: Sendable {
                 "direct-proxy: no connection is accepted for a moment: \(error); raise the limit (ulimit -n)"
                     + ReportLine.times(count)
             )
+        case .restarted:
+            complaints?.put(
+                "direct-proxy: the system had ended the listening; it listens anew, with new credentials"
+            )
+        case .failed(let error):
+            complaints?.put("direct-proxy: the system has ended the listening: \(error)")
         @unknown default: break
         }
     }

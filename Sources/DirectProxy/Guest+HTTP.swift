@@ -28,6 +28,10 @@ extension Guest {
         do throws(Refusal) {
             let head = try await head(&reader, until: deadline)
             request = head
+            if core.configuration.servesPAC, PACFile.isAskedFor(by: head), let place = socket.localEndpoint {
+                await close(after: PACFile.response(for: place))
+                return nil
+            }
             guard core.access.admits(head.headers) else { throw .noCredentials }
             return head
         } catch {

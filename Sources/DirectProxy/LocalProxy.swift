@@ -36,10 +36,28 @@ public final class LocalProxy: Sendable {
     ///
     /// - Throws: ``LocalProxyError``, if it may not or cannot listen where the settings say.
     public func start() throws(LocalProxyError) {
-        running.withLock { $0.take() }?.abort()
-        let core = try ProxyCore(configuration)
-        running.withLock { $0 = core }
-        core.start()
+        _ = try start { _ in true }
+    }
+
+    /// Begins to listen, if it may in place of what runs. Returns whether it may.
+    private func start(if mayReplace: (ProxyCore?) -> Bool) throws(LocalProxyError) -> Bool {
+        try running.withLock { running throws(LocalProxyError) in
+            guard mayReplace(running) else { return false }
+            running.take()?.abort()
+            let core = try ProxyCore(configuration)
+            running = core
+            core.start { [weak self] in self?.restart(core) }
+            return true
+        }
+    }
+
+    /// Listens anew in place of what listens no more, unless it was stopped or started meanwhile.
+    private func restart(_ dead: ProxyCore) {
+        do throws(LocalProxyError) {
+            if try start(if: { $0 === dead }) { configuration.onEvent?(.restarted) }
+        } catch {
+            configuration.onEvent?(.failed(error))
+        }
     }
 
     /// Ends the listening, waits for the tunnels as long as the limit says, and breaks the others off.
@@ -59,6 +77,12 @@ public final class LocalProxy: Sendable {
         guard let endpoint = endpoints.first else { return nil }
         let user = credentials.map { "\($0.user):\($0.password)@" } ?? ""
         return "http://\(user)\(endpoint)"
+    }
+
+    /// The file that tells browsers to take the proxy for all hosts (proxy auto-configuration), if the
+    /// settings say that it is served.
+    public var pacURL: String? {
+        configuration.servesPAC ? endpoints.first.map { "http://\($0)\(PACFile.path)" } : nil
     }
 
     /// The number of tunnels now.

@@ -33,6 +33,8 @@ public struct LocalProxySettings: Sendable {
     public var serverNames = LocalProxy.ServerNames.reported
     /// The proxy that is asked for the chosen addresses; `nil` to dial them.
     public var upstream: Proxy?
+    /// Whether it serves the file of ``LocalProxy/pacURL``, to whoever asks: it holds no credentials.
+    public var servesPAC = false
     /// How much of everything there may be.
     public var limits = LocalProxy.Limits()
     /// Is told what happens, on the loop's thread; must not block.
@@ -108,6 +110,11 @@ extension LocalProxy {
         case ended(TunnelReport)
         /// No connection can be accepted for a moment: the system has no descriptor or no memory for it.
         case paused(SystemError)
+        /// It listens anew, at another port unless the settings name one, and with new credentials: the
+        /// system had ended the listening, as it does to an app that it suspends. The tunnels have ended.
+        case restarted
+        /// It does not listen any more: the system had ended the listening, and it cannot listen anew.
+        case failed(LocalProxyError)
     }
 }
 

@@ -95,8 +95,17 @@ final class ProxyCore: @unchecked Sendable {
     }
 
     /// Begins to accept.
-    func start() {
-        for listener in listeners { begin { _ in await self.accept(from: listener) } }
+    ///
+    /// - Parameter onDeath: Is called if the system ends the listening.
+    func start(onDeath: @escaping @Sendable () -> Void) {
+        for listener in listeners {
+            begin { _ in
+                await self.accept(from: listener)
+                let isDead = listener.isHungUp
+                listener.close()
+                if isDead, !self.isStopped { onDeath() }
+            }
+        }
     }
 
     /// Ends the listening, and waits for the tunnels within the limit.
@@ -133,11 +142,10 @@ final class ProxyCore: @unchecked Sendable {
 
     var isStopped: Bool { state.withLock { $0.isStopped } }
 
-    /// Accepts connections until the proxy stops.
+    /// Accepts connections until the proxy stops, or the system ends the listening.
     private func accept(from listener: ListeningSocket) async {
-        defer { listener.close() }
         var (isPaused, accepted) = (false, 0)
-        while !isStopped {
+        while !isStopped, !listener.isHungUp {
             do throws(SystemError) {
                 if let socket = try listener.accept() {
                     begin { await Guest(socket, number: $0, core: self).serve() }

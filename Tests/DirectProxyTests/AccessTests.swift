@@ -4,6 +4,12 @@ import DirectTestCommands
 import DirectTestPeers
 import Testing
 
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
+
 @Suite("Access to the proxy", .idleLimit)
 struct AccessTests {
     @Test(
@@ -53,6 +59,70 @@ struct AccessTests {
         #expect(proxy.credentials?.password != first.password)
         await proxy.stop()
         #expect(proxy.credentials == nil)
+    }
+
+    @Test(
+        "The file for browsers is served at the address of the proxy, without credentials, to no other name"
+    )
+    func pac() throws {
+        let stage = try Stage { configuration, _ in
+            configuration.access = .credentials
+            configuration.servesPAC = true
+        }
+        let endpoint = try #require(stage.proxy.endpoints.first)
+        #expect(stage.proxy.pacURL == "http://\(endpoint)/proxy.pac")
+        let answer = try stage.answer("GET /proxy.pac HTTP/1.1\r\nHost: \(endpoint)\r\n\r\n")
+        #expect(answer.hasPrefix("HTTP/1.1 200 OK\r\nContent-Type: application/x-ns-proxy-autoconfig\r\n"))
+        let file = "function FindProxyForURL(url, host) { return \"PROXY \(endpoint)\"; }\n"
+        #expect(answer.hasSuffix("Content-Length: \(file.utf8.count)\r\nConnection: close\r\n\r\n\(file)"))
+        for (line, host) in [
+            ("GET /proxy.pac", "evil.test"), ("GET /proxy.pac", "192.0.2.1"), ("GET /", "\(endpoint)"),
+            ("POST /proxy.pac", "\(endpoint)"), ("GET http://\(endpoint)/proxy.pac", "\(endpoint)"),
+        ] {
+            let answer = try stage.answer("\(line) HTTP/1.1\r\nHost: \(host)\r\n\r\n")
+            #expect(answer.hasPrefix("HTTP/1.1 407 "), "\(line) \(host)")
+        }
+        let silent = try Stage()
+        #expect(silent.proxy.pacURL == nil)
+        let other = try #require(silent.proxy.endpoints.first)
+        #expect(
+            try silent.answer("GET /proxy.pac HTTP/1.1\r\nHost: \(other)\r\n\r\n").hasPrefix("HTTP/1.1 400 ")
+        )
+    }
+
+    @Test("Where the system ends the listening, it listens anew, with new credentials, and tells it")
+    func restart() async throws {
+        let (news, told) = AsyncStream.makeStream(of: Void.self)
+        var configuration = LocalProxySettings()
+        configuration.onEvent = { if case .restarted = $0 { told.yield() } }
+        let proxy = LocalProxy(configuration)
+        try proxy.start()
+        let (before, password) = (try #require(proxy.endpoints.first), proxy.credentials?.password)
+        shutdown(try #require(try listening(at: before)), Int32(SHUT_RDWR))
+        for await _ in news { break }
+        let after = try #require(proxy.endpoints.first)
+        #expect(after != before)
+        #expect(proxy.credentials != nil && proxy.credentials?.password != password)
+        let program = try Peer.connected(to: after)
+        try program.send("GET / HTTP/1.1\r\n\r\n")
+        #expect(try program.rest().hasPrefix("HTTP/1.1 407 "))
+    }
+
+    /// The descriptor of this process that listens there.
+    private func listening(at endpoint: Endpoint) throws -> Int32? {
+        try openDescriptors().first { descriptor in
+            var (listens, size) = (Int32(0), socklen_t(MemoryLayout<Int32>.size))
+            var (address, length) = (sockaddr_in(), socklen_t(MemoryLayout<sockaddr_in>.size))
+            guard getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) == 0, listens == 1 else {
+                return false
+            }
+            let isNamed = withUnsafeMutablePointer(to: &address) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    getsockname(descriptor, $0, &length) == 0
+                }
+            }
+            return isNamed && address.sin_port.bigEndian == endpoint.port
+        }
     }
 
     @Test("It listens on loopback alone, unless a setting with that name says otherwise")

@@ -29,7 +29,7 @@ struct ProxyCommandTests {
             (["--limit", "idle=-1"], 64, "direct-proxy: --limit idle=-1: it takes seconds\n"),
             (
                 ["--limit", "idel=1"], 64,
-                "direct-proxy: --limit idel=1: it takes NAME=NUMBER, and the names are tunnels, waiting, headBytes, head, dial, idle, drain\n"
+                "direct-proxy: --limit idel=1: it takes NAME=NUMBER, and the names are tunnels, waiting, headBytes, head, dial, idle, halfClosed, drain\n"
             ),
             (["--"], 64, "direct-proxy: -- needs a program\n"),
             (["--open=yes"], 64, "direct-proxy: --open takes no value\n"),

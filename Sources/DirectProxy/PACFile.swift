@@ -1,0 +1,23 @@
+internal import DirectCore
+internal import DirectHTTP1
+
+/// The file by which browsers are told of the proxy (proxy auto-configuration): the one thing that it serves
+/// itself. It names no way round the proxy.
+enum PACFile {
+    static let path = "/proxy.pac"
+
+    /// Whether the request asks for it, under an address of this machine. Under a name it could come from a
+    /// page whose name leads here.
+    static func isAskedFor(by request: ReceivedRequest) -> Bool {
+        let host = Target(authority: Array((request.headers["host"] ?? "").utf8), defaultPort: 80)?.host
+        return request.method == .get && request.target == Array(path.utf8)
+            && host?.address?.isLoopback == true
+    }
+
+    static func response(for proxy: Endpoint) -> [UInt8] {
+        let file = "function FindProxyForURL(url, host) { return \"PROXY \(proxy)\"; }\n"
+        let head =
+            "HTTP/1.1 200 OK\r\nContent-Type: application/x-ns-proxy-autoconfig\r\nCache-Control: no-store\r\n"
+        return Array("\(head)Content-Length: \(file.utf8.count)\r\nConnection: close\r\n\r\n\(file)".utf8)
+    }
+}

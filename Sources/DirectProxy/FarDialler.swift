@@ -49,7 +49,7 @@ struct FarDialler: Sendable {
     }
 }
 
-/// A connection to a target, and what is known of how it was made.
+/// A connection to a target, with the facts of its making.
 struct FarEnd: Sendable {
     let end: TunnelEnd
     let facts: ConnectionFacts
@@ -57,7 +57,7 @@ struct FarEnd: Sendable {
     init(_ connection: Connection, isPlain: Bool) {
         facts = connection.facts
         if isPlain {
-            // Its parser and its buffer are for one who speaks HTTP there.
+            // Its parser and its buffer are for HTTP.
             connection.detach()
             end = .socket(connection.socket)
         } else {

@@ -3,13 +3,9 @@ internal import DirectTransport
 
 /// One direction of a tunnel: bytes of a source on their way to a sink.
 ///
-///     state      step                                                 next
-///     open       send what is held; read; send; hold the rest         open, ended (the source's end),
-///     failed ended      send what is held; then pass the end on, once        done done       nothing
-///     -
-///
-/// Nothing is read while bytes are held: a slow sink slows its source down, and a flow never holds more
-/// than one read. An idle flow holds no memory.
+/// A step sends the bytes that are held, reads, sends, and holds the bytes that found no room. At the end of
+/// the source it sends the rest, and then passes the end on, once. Nothing is read while bytes are held: a
+/// slow sink slows its source down, and a flow never holds more than one read. An idle flow holds no memory.
 struct Flow {
     private enum State { case open, ended, done }
 
@@ -30,9 +26,9 @@ struct Flow {
     private var state = State.open
     /// Bytes that were read and found no room.
     private var held: ArraySlice<UInt8>
-    /// Looks at what passes; `nil` when that is over, or not wanted.
+    /// Looks at the bytes; `nil` once it has seen enough, or if it is not wanted.
     private var look: HelloLook?
-    /// Whether what is held waits for the look's answer.
+    /// Whether the held bytes wait for the look's answer.
     private var waits = false
     /// Whether the look has still to see the bytes that were read before the tunnel.
     private var isEarly: Bool
@@ -41,7 +37,7 @@ struct Flow {
 
     /// - Parameters:
     ///   - first: Bytes that were read before.
-    ///   - look: Looks at what passes.
+    ///   - look: Looks at the bytes.
     init(first: ArraySlice<UInt8> = [], look: HelloLook? = nil) {
         (held, self.look) = (first, look)
         isEarly = look != nil && !first.isEmpty
@@ -56,7 +52,7 @@ struct Flow {
         held = []
     }
 
-    /// Moves what can be moved now.
+    /// Moves all bytes that can be moved now.
     mutating func step(
         from source: TunnelEnd,
         to sink: TunnelEnd,
@@ -96,7 +92,7 @@ struct Flow {
             case .again: continue
             case .wantsRead, .wantsWrite: return .waits
             case .ended(clean: true):
-                // What has begun like a ClientHello will not be whole.
+                // The beginning of a ClientHello, without its end.
                 if waits { return .refused }
                 (state, look) = (.ended, nil)
             case .ended(clean: false), .failed: return .sourceFailed

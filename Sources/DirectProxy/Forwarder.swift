@@ -6,7 +6,7 @@ internal import DirectTransport
 /// Forwards the requests of one program for `http` URLs, one after the other, each with its response.
 ///
 /// Both directions move at the same time, in one task, as in a ``Tunnel``: a server may answer before it
-/// has the whole request. What is read is parsed and written anew, so no byte that a recipient could take
+/// has the whole request. All of it is parsed and written anew, so no byte that a recipient could take
 /// for another message passes.
 @safe
 final class Forwarder: @unchecked Sendable {
@@ -16,7 +16,7 @@ final class Forwarder: @unchecked Sendable {
     private var responses = ResponseReader()
     /// The connection of the last request, if it can be used again.
     private var kept: (far: FarEnd, target: Target)?
-    /// What has been read from the target and not used, and what waits for room on either side.
+    /// The bytes of the target that are not used yet, and those that wait for room on either side.
     private var received, toFar, toNear: ArraySlice<UInt8>
     private var place: Room.Place?
     /// The exchange in work: its request, whether that is read to its end, and the head of its answer.
@@ -178,7 +178,7 @@ final class Forwarder: @unchecked Sendable {
 
     /// Keeps or closes both connections after a response. Returns whether another request may follow.
     private func finish(_ far: FarEnd, _ target: Target) async -> Bool {
-        // An answer to half a request: what is still to come of it is no request of its own.
+        // After an answer to half a request the rest of it is still to come, and is no request of its own.
         let isWhole = isRead && toFar.isEmpty
         if isWhole, case .reusable = responses.reuse, received.isEmpty {
             kept = (far, target)
@@ -190,7 +190,7 @@ final class Forwarder: @unchecked Sendable {
         return false
     }
 
-    /// Sends what waits. Returns whether anything was sent.
+    /// Sends the bytes that wait. Returns whether anything was sent.
     private func flush(
         _ bytes: inout ArraySlice<UInt8>,
         to end: TunnelEnd,
@@ -215,7 +215,7 @@ final class Forwarder: @unchecked Sendable {
 
     /// Reads more of the request's content. Returns whether there was any.
     private func readRequest() throws(Fault) -> Bool {
-        // What is left of the last piece may be the beginning of a line: it is shown again with more.
+        // The rest of the last piece may be the beginning of a line: it is shown again with more.
         var needsMore = guest.ahead.isEmpty
         while !isRead {
             if needsMore {

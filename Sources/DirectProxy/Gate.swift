@@ -2,7 +2,7 @@ internal import DirectCore
 internal import DirectHTTP1
 internal import DirectTransport
 
-/// Decides who may use the proxy.
+/// Decides which programs may use the proxy.
 struct Gate: Sendable {
     /// The credentials that programs have to send; `nil` if any program may come in.
     let credentials: Proxy.Credentials?

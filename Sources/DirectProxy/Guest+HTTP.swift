@@ -61,7 +61,7 @@ extension Guest {
                 switch error {
                 case .gone: throw Refusal(.message(.truncatedHead))
                 case .late: throw .slow(core.limits)
-                case .cancelled: throw core.isStopped ? .stopped : .crowded(core.limits)
+                case .cancelled: throw core.isStopped ? .stopped : .crowded
                 }
             }
         }
@@ -72,7 +72,7 @@ extension Guest {
         let target = Target(authority: request.target)
         do throws(Refusal) {
             guard let target else { throw .notAnAuthority }
-            // Where its content ends is not for us to find: what follows the head is the tunnel's.
+            // The bytes behind the head are the tunnel's: it has no content whose end would have to be found.
             for name: StaticString in ["content-length", "transfer-encoding"] {
                 guard request.headers.index(of: name) == nil else { throw .connectWithContent }
             }
@@ -123,12 +123,11 @@ extension Refusal {
         Refusal(kind: .full, line: "there are \(limits.tunnels) tunnels already; raise limits.tunnels")
     }
 
-    static func crowded(_ limits: LocalProxy.Limits) -> Refusal {
-        Refusal(
-            kind: .full,
-            line: "more than \(limits.waiting) programs have not sent a request; raise limits.waiting"
-        )
-    }
+    static let crowded = Refusal(
+        kind: .full,
+        line:
+            "too many programs have sent no request yet; raise limits.waiting, or the open files (ulimit -n)"
+    )
 
     static func slow(_ limits: LocalProxy.Limits) -> Refusal {
         Refusal(kind: .slow, line: "no whole request came within \(limits.head.text); raise limits.head")

@@ -8,7 +8,7 @@ internal import DirectTransport
 final class Guest: @unchecked Sendable {
     let socket: Socket
     let core: ProxyCore
-    /// What was read of it and not used yet.
+    /// The bytes of it that are not used yet.
     var ahead: ArraySlice<UInt8> = []
 
     /// The number of its task.
@@ -37,7 +37,7 @@ final class Guest: @unchecked Sendable {
             if let work { core.begin(work) }
         } catch {
             guard error == .cancelled, !core.isStopped else { return socket.reset() }
-            await refuse(.crowded(core.limits), to: nil)
+            await refuse(.crowded, to: nil)
         }
     }
 
@@ -170,7 +170,7 @@ final class Guest: @unchecked Sendable {
         }
     }
 
-    /// Sends the last words and closes. What the program sends meanwhile is read and dropped: the system
+    /// Sends the last words and closes. Bytes that come meanwhile are read and dropped: the system
     /// would reset a connection that is closed with unread bytes, and the words would be lost.
     func close(after words: [UInt8]) async {
         let deadline = moment(after: .seconds(2))

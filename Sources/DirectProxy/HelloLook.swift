@@ -1,9 +1,9 @@
 internal import DirectHello
 internal import DirectIO
 
-/// A look at what a program says first in its tunnel, as long as that may be a ClientHello.
+/// A look at the first bytes of a program in its tunnel, as long as they may be a ClientHello.
 final class HelloLook {
-    /// What happens to the bytes.
+    /// The fate of the bytes.
     enum Answer {
         /// They are sent on.
         case passes
@@ -13,7 +13,7 @@ final class HelloLook {
         case refuses
     }
 
-    /// What the program has said; `nil` while that is not known, and if it was something else.
+    /// The ClientHello; `nil` while it is not whole, and if the bytes are something else.
     private(set) var hello: ClientHello?
     private var flight = FirstFlight()
     private let name: String
@@ -30,7 +30,7 @@ final class HelloLook {
         switch unsafe flight.add(bytes.assumingMemoryBound(to: UInt8.self).span) {
         case .needsMore: return (insists ? .waits : .passes, false)
         case .other: return (.passes, true)
-        // What cannot be read here may be read by the target.
+        // The target may be able to read it.
         case .unreadable: return (insists ? .refuses : .passes, true)
         case .hello(let hello):
             self.hello = hello

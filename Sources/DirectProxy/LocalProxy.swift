@@ -39,7 +39,7 @@ public final class LocalProxy: Sendable {
         _ = try start { _ in true }
     }
 
-    /// Begins to listen, if it may in place of what runs. Returns whether it may.
+    /// Begins to listen, if it may replace the running core. Returns whether it may.
     private func start(if mayReplace: (ProxyCore?) -> Bool) throws(LocalProxyError) -> Bool {
         try running.withLock { running throws(LocalProxyError) in
             guard mayReplace(running) else { return false }
@@ -51,7 +51,7 @@ public final class LocalProxy: Sendable {
         }
     }
 
-    /// Listens anew in place of what listens no more, unless it was stopped or started meanwhile.
+    /// Listens anew after the death of the listening sockets, unless it was stopped or started meanwhile.
     private func restart(_ dead: ProxyCore) {
         do throws(LocalProxyError) {
             if try start(if: { $0 === dead }) { configuration.onEvent?(.restarted) }

@@ -37,7 +37,7 @@ public struct LocalProxySettings: Sendable {
     public var servesPAC = false
     /// How much of everything there may be.
     public var limits = LocalProxy.Limits()
-    /// Is told what happens, on the loop's thread; must not block.
+    /// Is told of events, on the loop's thread; must not block.
     public var onEvent: (@Sendable (LocalProxy.Event) -> Void)?
     /// The loop that all of it runs on.
     public var loop = EventLoop.shared
@@ -83,8 +83,8 @@ extension LocalProxy {
     public struct Limits: Hashable, Sendable {
         /// Tunnels at a time, those that are dialled included. Each takes two descriptors.
         public var tunnels = 10_000
-        /// Programs at a time that have not sent a request with credentials yet. The next one ends the one
-        /// that has waited longest.
+        /// Programs at a time that have not sent a request with credentials yet, but at most a quarter of
+        /// the descriptors. The next one ends the one that has waited longest.
         public var waiting = 512
         /// The bytes of a request's head.
         public var headBytes = 64 << 10
@@ -132,7 +132,7 @@ public enum LocalProxyError: Error, Hashable, Sendable {
 }
 
 extension LocalProxyError: CustomStringConvertible {
-    /// The error in one line, with what to change.
+    /// The error in one line, with the remedy.
     public var description: String {
         switch self {
         case .beyondLoopback(let endpoint):

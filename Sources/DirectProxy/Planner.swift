@@ -101,7 +101,7 @@ private struct Question: Sendable {
         return context
     }
 
-    /// Returns the endpoints of an answer with what dialling needs. One without addresses is an error: it
+    /// Returns the endpoints of an answer as dialling takes them. One without addresses is an error: it
     /// never means "ask another resolver".
     func selection(_ answer: Resolution) throws(ResolverError) -> EndpointSelection {
         guard !answer.endpoints.isEmpty else { throw ResolverError(resolver.name, .noAddresses) }

@@ -3,8 +3,7 @@ internal import DirectLookup
 internal import DirectIO
 internal import DirectTransport
 
-/// A proxy from its start to its stop: the sockets that listen, the programs that have come, and what
-/// serves them.
+/// A proxy from its start to its stop: the sockets that listen, and the tasks that serve programs.
 ///
 /// All tasks run on the loop. `scratch` belongs to its thread: it is used between two waits only.
 @safe
@@ -22,6 +21,8 @@ final class ProxyCore: @unchecked Sendable {
     private let state = Locked(State())
 
     private let tunnels: Room
+    /// They must leave descriptors to others.
+    private let mostStrangers: Int
 
     private struct State {
         var lastNumber: UInt64 = 0
@@ -35,7 +36,7 @@ final class ProxyCore: @unchecked Sendable {
         var stopper: LoopHandle?
     }
 
-    /// What a task does, under its number.
+    /// The work of a task, which is told its number.
     typealias Work = @Sendable (UInt64) async -> Void
 
     var loop: EventLoop { configuration.loop }
@@ -48,6 +49,7 @@ final class ProxyCore: @unchecked Sendable {
         access = Gate(configuration.access)
         let dial = configuration.limits.dial
         timeouts = Timeouts(queue: min(Self.shortage, dial / 2), total: dial).nanoseconds
+        mostStrangers = max(1, min(configuration.limits.waiting, Descriptors.limit / 4))
         tunnels = Room(for: configuration.limits.tunnels)
         guard !configuration.listen.isEmpty else { throw .noAddress }
         var listeners: [ListeningSocket] = []
@@ -126,7 +128,7 @@ final class ProxyCore: @unchecked Sendable {
         for task in idle { task.cancel() }
         if !isEmpty, await stopper.waitForSignal(until: end) != .ready {
             abort()
-            // They end by themselves now; what they hold is closed when this returns.
+            // They end by themselves now, and all connections are closed when this returns.
             _ = await stopper.waitForSignal(until: .never)
         }
     }
@@ -172,7 +174,7 @@ final class ProxyCore: @unchecked Sendable {
         let (isLate, longest) = state.withLock { state -> (Bool, Task<Void, Never>?) in
             if state.isStopped { return (true, nil) }
             state.strangers.insert(number)
-            guard state.strangers.count > max(1, limits.waiting), let longest = state.strangers.min() else {
+            guard state.strangers.count > mostStrangers, let longest = state.strangers.min() else {
                 return (false, nil)
             }
             state.strangers.remove(longest)
@@ -241,9 +243,9 @@ extension IPAddress {
 
     private var isUnspecified: Bool { unmapped.number == 0 }
 
-    /// Whether a connection to `other` may reach what listens at this address.
+    /// Whether a connection to `other` may reach a socket that listens at this address.
     ///
-    /// What listens at all addresses is reached by each of this machine's own, which change: there every
+    /// A socket at all addresses is reached by each of this machine's own, which change: there every
     /// address with its port counts that is not of the public internet.
     fileprivate func isReached(by other: IPAddress) -> Bool {
         let (own, other) = (withoutZone.unmapped, other.withoutZone.unmapped)

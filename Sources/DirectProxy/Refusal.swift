@@ -3,7 +3,7 @@ internal import DirectHTTP1
 internal import DirectIO
 internal import DirectTransport
 
-/// Why a program does not get what it asks for: the status, and one line that names what to change.
+/// The refusal of a request: the status, and one line that names the remedy.
 struct Refusal: Error, Sendable {
     /// A kind of refusals: its status and the reason phrase in HTTP, and its reply in SOCKS (RFC 1928,
     /// section 6).

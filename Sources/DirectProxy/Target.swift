@@ -1,8 +1,8 @@
 internal import DirectCore
 
-/// What a program asks for: a host as the program names it, and a port. It has no address: see ``Plan``.
+/// The target of a request: a host as the program names it, and a port. It has no address: see ``Plan``.
 struct Target: Sendable {
-    /// The host and the port, as a URL without path: what dialling and the resolvers take.
+    /// The host and the port, as a URL without path, for dialling and for resolvers.
     let url: HTTPURL
 
     init(_ url: HTTPURL) {
@@ -44,7 +44,7 @@ struct Target: Sendable {
     var host: HTTPHost { url.host }
     var port: UInt16 { url.port }
 
-    /// What ends a host in a URL, or would be dropped from it.
+    /// The characters that end a host in a URL, or would be dropped from it.
     private static let strange = Array("/?#@\\%".utf8)
 
     private static func port(_ digits: ArraySlice<UInt8>) -> UInt16? {

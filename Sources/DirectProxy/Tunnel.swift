@@ -6,7 +6,7 @@ internal import DirectTransport
 /// Bytes between a program and its target, in both directions, until both have ended.
 ///
 /// It is a small state machine on the loop: one task waits for any event of the two sockets, lets both
-/// flows move what they can, and waits again.
+/// flows move their bytes, and waits again.
 final class Tunnel: @unchecked Sendable {
     private let near, far: TunnelEnd
     private var up, down: Flow
@@ -18,7 +18,7 @@ final class Tunnel: @unchecked Sendable {
     /// - Parameters:
     ///   - early: Bytes of the program that came behind the head.
     ///   - earlyBack: The same of the target.
-    ///   - look: Looks at what the program says first.
+    ///   - look: Looks at the first bytes of the program.
     init(
         near: TunnelEnd,
         far: TunnelEnd,
@@ -35,7 +35,7 @@ final class Tunnel: @unchecked Sendable {
         self.place = place
     }
 
-    /// What the program has said first, if that was a ClientHello.
+    /// The program's ClientHello, if it has sent one.
     var hello: ClientHello? { look?.hello }
 
     /// The number of bytes that were passed on to the target, and to the program.

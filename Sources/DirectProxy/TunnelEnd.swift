@@ -28,7 +28,7 @@ enum TunnelEnd: Sendable {
         }
     }
 
-    /// Sends what layers of TLS hold. A plain socket holds nothing.
+    /// Sends the bytes that layers of TLS hold. A plain socket holds none.
     func flush() -> Connection.Step {
         switch self {
         case .socket: .moved(0)
@@ -50,7 +50,7 @@ enum TunnelEnd: Sendable {
         }
     }
 
-    /// Closes so that the peer does not take what it has for the whole.
+    /// Closes so that the peer does not take a part for the whole.
     func reset() {
         switch self {
         case .socket(let socket): socket.reset()

@@ -1,6 +1,6 @@
 public import DirectCore
 
-/// What one program asked a proxy for, and what became of it. It holds no secret: no credentials, no path,
+/// The report of one tunnel, or of one request that was forwarded or refused. It holds no secret: no credentials, no path,
 /// no byte of content.
 public struct TunnelReport: Sendable {
     /// How the program asked.

@@ -181,7 +181,7 @@ struct RefusalTests {
         guard case .refused(503, let line) = await stage.reports(1).first?.ending else {
             return #expect(Bool(false))
         }
-        #expect(line.hasSuffix("raise limits.waiting"))
+        #expect(line.contains("raise limits.waiting"))
     }
 
     @Test("A head that is slow is refused with 408")
@@ -212,6 +212,18 @@ struct RefusalTests {
             let answer = try stage.answer("\(request) HTTP/1.1\r\nHost: a\r\n\r\n")
             #expect(answer.hasPrefix("HTTP/1.1 403 "), "\(answer)")
             #expect(answer.hasSuffix("its port there is this proxy itself\n"))
+        }
+    }
+
+    @Test("Programs that send nothing leave descriptors to others", .ownProcess)
+    func silent() async {
+        await #expect(processExitsWith: .success) {
+            allowDescriptors(64)
+            let stage = try Stage { configuration, _ in configuration.loop = HeldTime().loop }
+            let programs = try (0...16).map { _ in try stage.program() }
+            try #require(try programs[0].rest().hasPrefix("HTTP/1.1 503 "))
+            try programs[16].send("CONNECT \(Stage.name) HTTP/1.1\r\n\r\n")
+            try #require(try programs[16].text(12) == "HTTP/1.1 200")
         }
     }
 

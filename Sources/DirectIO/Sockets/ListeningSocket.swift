@@ -47,7 +47,7 @@ package final class ListeningSocket: SystemSocket, @unchecked Sendable {
     package func accept() throws(SystemError) -> Socket? {
         if isShort {
             // The next one would have the number that is free now.
-            let next = dup(descriptor)
+            let next = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
             isShort = next < 0 || Descriptors.isInReserve(next)
             if next >= 0 { _ = closeDescriptor(next) }
             guard !isShort else { throw SystemError("accept", code: EMFILE) }

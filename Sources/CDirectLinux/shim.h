@@ -26,6 +26,17 @@ static inline int direct_accept(int listener) {
     return accept4(listener, (struct sockaddr *)0, (socklen_t *)0, SOCK_NONBLOCK | SOCK_CLOEXEC);
 }
 
+/* pipe2 and splice, which the headers declare only with _GNU_SOURCE. The kernel's numbers: SPLICE_F_MOVE is 1,
+ * SPLICE_F_NONBLOCK 2. */
+static inline int direct_pipe(int ends[2]) {
+    extern int pipe2(int[2], int);
+    return pipe2(ends, O_NONBLOCK | O_CLOEXEC);
+}
+static inline ssize_t direct_splice(int from, int to, ssize_t count) {
+    extern ssize_t splice(int, void *, int, void *, size_t, unsigned int);
+    return splice(from, (void *)0, to, (void *)0, (size_t)count, 3);
+}
+
 /* Returns free pages to the system. Only glibc keeps free pages in the middle of its heap, and only glibc has
  * malloc_trim. */
 static inline void direct_trim_heap(void) {

@@ -32,6 +32,12 @@ struct Flow {
     private var waits = false
     /// Whether the look has still to see the bytes that were read before the tunnel.
     private var isEarly: Bool
+    #if os(Linux)
+    /// Bytes on their way through the kernel.
+    private var pipe: SplicePipe?
+    #endif
+    /// Whether the source has filled a buffer at a time: then its bytes need not be copied.
+    private var isBulk = false
     /// The number of bytes that were sent.
     private(set) var moved: UInt64 = 0
 
@@ -46,18 +52,57 @@ struct Flow {
     /// Whether the end of the source has been passed on.
     var isDone: Bool { state == .done }
 
-    /// Gives the direction up: its sink takes no more.
-    mutating func abandon() {
+    /// Gives the direction up: its sink takes no more, or the tunnel has ended.
+    mutating func abandon(_ core: ProxyCore) {
         state = .done
         held = []
+        #if os(Linux)
+        if let pipe { core.pipes.give(pipe) }
+        pipe = nil
+        #endif
     }
+
+    #if os(Linux)
+    /// Moves bytes through the kernel, if the direction has many and both ends are plain sockets. Returns
+    /// `nil` if they are to be copied.
+    private mutating func splice(from source: TunnelEnd, to sink: TunnelEnd, _ core: ProxyCore) -> Spliced? {
+        guard isBulk, look == nil, case .socket(let near) = source, case .socket(let far) = sink,
+            let pipe = pipe ?? core.pipes.take()
+        else { return nil }
+        self.pipe = pipe
+        defer {
+            if pipe.count == 0 {
+                core.pipes.give(pipe)
+                self.pipe = nil
+            }
+        }
+        if pipe.count == 0 {
+            switch pipe.fill(from: near) {
+            case .moved: break
+            case .endOfStream: return .ended
+            case .wouldBlock: return .outcome(.waits)
+            case .failed: return .outcome(.sourceFailed)
+            }
+        }
+        switch pipe.drain(to: far) {
+        case .moved(let count):
+            moved += UInt64(count)
+            return .moved
+        case .wouldBlock, .endOfStream: return .outcome(.waits)
+        case .failed: return .outcome(.sinkFailed)
+        }
+    }
+
+    private enum Spliced { case moved, ended, outcome(Outcome) }
+    #endif
 
     /// Moves all bytes that can be moved now.
     mutating func step(
         from source: TunnelEnd,
         to sink: TunnelEnd,
-        by scratch: UnsafeMutableRawBufferPointer
+        _ core: ProxyCore
     ) -> Outcome {
+        let scratch = unsafe core.scratch
         for _ in 0..<Self.roundsPerTurn {
             guard state != .done else { return .waits }
             if case .failed = sink.flush() { return .sinkFailed }
@@ -75,8 +120,19 @@ struct Flow {
                 state = .done
                 return .waits
             }
+            #if os(Linux)
+            switch splice(from: source, to: sink, core) {
+            case nil: break
+            case .moved?: continue
+            case .ended?:
+                state = .ended
+                continue
+            case .outcome(let outcome)?: return outcome
+            }
+            #endif
             switch unsafe source.read(into: scratch) {
             case .moved(let count):
+                if count == scratch.count { isBulk = true }
                 if look != nil {
                     let bytes = unsafe UnsafeRawBufferPointer(rebasing: scratch[..<count])
                     let answer = unsafe show(bytes)

@@ -17,6 +17,9 @@ final class ProxyCore: @unchecked Sendable {
     let timeouts: Timeouts.Nanoseconds
     /// Where flows read to before they send.
     let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
+    #if os(Linux)
+    let pipes = PipePool()
+    #endif
     private let listeners: [ListeningSocket]
     private let state = Locked(State())
 

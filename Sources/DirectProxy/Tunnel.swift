@@ -46,6 +46,8 @@ final class Tunnel: @unchecked Sendable {
         far.socket.partner = near.socket
         let ending = await move()
         far.socket.partner = nil
+        up.abandon(core)
+        down.abandon(core)
         if case .refused = ending {
             _ = unsafe Self.alert.withUnsafeBytes { unsafe near.write($0) }
             near.finishSending()
@@ -69,21 +71,18 @@ final class Tunnel: @unchecked Sendable {
         // The side that took no more.
         var broken: TunnelReport.Ending?
         while true {
-            let results = unsafe (
-                up.step(from: near, to: far, by: core.scratch),
-                down.step(from: far, to: near, by: core.scratch)
-            )
+            let results = (up.step(from: near, to: far, core), down.step(from: far, to: near, core))
             if results.0 == .refused {
                 let name = hello?.serverName.map { "names \($0)" } ?? "hides the server's name"
                 return .refused(403, "the program \(name) in TLS, and names another host to the proxy")
             }
             // A sink that is gone may have sent its last words: they are passed on before the end.
             if results.0 == .sinkFailed {
-                up.abandon()
+                up.abandon(core)
                 broken = .reset(byTarget: true)
             }
             if results.1 == .sinkFailed {
-                down.abandon()
+                down.abandon(core)
                 broken = .reset(byTarget: false)
             }
             if results.0 == .sourceFailed { return .reset(byTarget: false) }

@@ -64,17 +64,37 @@ struct TunnelTests {
     func backpressure() async throws {
         let stage = try Stage()
         let (program, far) = try stage.tunnel()
-        let sent = [UInt8](repeating: 0x61, count: 32 << 20)
-        let sending = Task { try await onOwnThread { try program.send(sent) } }
+        // A piece whose length is no power of two, so that bytes in the wrong order are seen.
+        let piece = (0..<65_521).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 8) }
+        var sent: [UInt8] = []
+        for _ in 0..<512 { sent += piece }
+        let sending = Task { [sent] in try await onOwnThread { try program.send(sent) } }
         // The proxy has taken what it may, and waits: the far side has been sent no more than its buffers
         // hold.
-        var received = 0
-        while received < sent.count { received += try far.receive().count }
+        var received: [UInt8] = []
+        while received.count < sent.count { received += try far.receive() }
         try await sending.value
+        #expect(received == sent)
         program.finishSending()
         #expect(try far.rest() == "")
         far.finishSending()
         #expect(await stage.reports(1).first?.sent == UInt64(sent.count))
+    }
+
+    @Test("A target that goes in the midst of many bytes ends the tunnel, and not the process")
+    func goneTarget() async throws {
+        let stage = try Stage()
+        let (program, far) = try stage.tunnel()
+        let sending = Task {
+            try await onOwnThread {
+                while true { try program.send([UInt8](repeating: 1, count: 1 << 20)) }
+            }
+        }
+        var received = 0
+        while received < 8 << 20 { received += try far.receive().count }
+        far.reset()
+        await #expect(throws: SystemError.self) { try await sending.value }
+        #expect(await stage.reports(1).first?.ending == .reset(byTarget: true))
     }
 
     @Test("A tunnel without a byte for the idle limit ends, and a byte puts that off")

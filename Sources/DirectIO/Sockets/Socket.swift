@@ -142,11 +142,19 @@ package final class Socket: SystemSocket, @unchecked Sendable {
         if sent == count { output.signal() }
         if sent >= 0 { return .moved(sent) }
         if meansWouldBlock(code) { return .wouldBlock }
-        if code == ECONNRESET { wasReset.store(true, ordering: .relaxed) }
+        noteSendFailure(code)
         // Another attempt fails immediately, so no task must wait for room.
         output.signal()
         return .failed(code)
     }
+
+    /// Notes the failure of sending by another call than ``send(_:count:)``.
+    func noteSendFailure(_ code: Int32) {
+        if code == ECONNRESET { wasReset.store(true, ordering: .relaxed) }
+    }
+
+    /// Whether sending has found the connection reset.
+    var hasSeenReset: Bool { wasReset.load(ordering: .relaxed) }
 
     /// Shuts down the sending side. Receiving is still possible.
     package func finishSending() {

@@ -1,7 +1,7 @@
 public import DirectCore
 
-/// The report of one tunnel, or of one request that was forwarded or refused. It holds no secret: no credentials, no path,
-/// no byte of content.
+/// The report of one tunnel, or of one request that was forwarded or refused. It holds no secret: no
+/// credentials, no path, no byte of content.
 public struct TunnelReport: Sendable {
     /// How the program asked.
     public enum Road: String, Hashable, Sendable {

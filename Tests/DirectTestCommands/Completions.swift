@@ -1,11 +1,8 @@
-@testable import SNIProbe
-
-/// Shell completions, generated from the option table.
-enum Completions {
-    private static let options = CommandOption.all
-
-    static var bash: String {
+/// Shell completions, generated from the options.
+extension CommandPages {
+    var bash: String {
         let names = options.flatMap { ($0.short.map { ["-\($0)"] } ?? []) + ["--\($0.long)"] }
+        let function = "_" + name.replacing("-", with: "_")
         var cases = ""
         for option in options {
             guard case .words(let words) = option.completion else { continue }
@@ -13,10 +10,10 @@ enum Completions {
             cases += "        \(bashPattern(option))) \(answer); return ;;\n"
         }
         return """
-            # bash completion for sni-probe; made by scripts/make/pages
-            _sni_probe() {
+            # bash completion for \(name); made by scripts/make/pages
+            \(function)() {
                 local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}
-                # To bash the = of --option=value is a word of its own.
+            \(bashProgram)    # To bash the = of --option=value is a word of its own.
                 if [[ $current == = ]]; then
                     current=
                 elif [[ $previous == = ]]; then
@@ -34,60 +31,96 @@ enum Completions {
                 if [[ $current == -* ]]; then
                     COMPREPLY=($(compgen -W '\(names.joined(separator: " "))' -- "$current"))
                 else
-                    COMPREPLY=($(compgen -A hostname -- "$current"))
+                    COMPREPLY=(\(bashWords))
                 fi
             }
-            complete -o default -F _sni_probe sni-probe
+            complete -o default -F \(function) \(name)
 
             """
     }
 
-    private static func bashPattern(_ option: CommandOption) -> String {
+    private var bashWords: String {
+        switch words {
+        case .hosts: "$(compgen -A hostname -- \"$current\")"
+        case .program: "$(compgen -W '--' -- \"$current\")"
+        }
+    }
+
+    /// What completes the words behind `--`.
+    private var bashProgram: String {
+        guard case .program = words else { return "" }
+        return """
+                local word
+                for ((word = 1; word < COMP_CWORD; word++)); do
+                    [[ ${COMP_WORDS[word]} == -- ]] || continue
+                    COMPREPLY=()
+                    if ((word + 1 == COMP_CWORD)); then
+                        COMPREPLY=($(compgen -c -- "$current"))
+                    elif declare -F _command_offset >/dev/null; then
+                        _command_offset $((word + 1))
+                    fi
+                    return
+                done
+
+            """
+    }
+
+    private func bashPattern(_ option: Option) -> String {
         (option.short.map { "-\($0)|" } ?? "") + "--\(option.long)"
     }
 
     /// Returns the pattern for all options whose values have this kind of completion.
-    private static func patterns(_ wanted: (CommandOption.Completion) -> Bool) -> String {
+    private func patterns(_ wanted: (Completion) -> Bool) -> String {
         options.filter { $0.takesValue && wanted($0.completion) }.map(bashPattern).joined(separator: "|")
     }
 
-    static var zsh: String {
+    var zsh: String {
         let lines = options.map { option in
-            "    " + zshNames(option) + "'[\(escaped(summary(option)))]\(zshValue(option))'"
+            "    " + zshNames(option) + "'[\(zshEscaped(option.summary))]\(zshValue(option))'"
         }
         return """
-            #compdef sni-probe
+            #compdef \(name)
             # made by scripts/make/pages
             _arguments -s -S \\
             \(lines.joined(separator: " \\\n")) \\
-                '*:target or @IP:_hosts'
+                \(zshWords)
 
             """
     }
 
-    private static func zshNames(_ option: CommandOption) -> String {
+    private var zshWords: String {
+        switch words {
+        case .hosts(let what): "'*:\(what):_hosts'"
+        case .program: "'(-)1:program:_command_names -e' '*::arguments:_normal'"
+        }
+    }
+
+    private func zshNames(_ option: Option) -> String {
         let equals = option.takesValue ? "=" : ""
         let plus = option.takesValue ? "+" : ""
-        let star = option.manual.contains("May repeat") ? "\\*" : ""
+        let star = option.repeats ? "\\*" : ""
         guard let short = option.short else { return "\(star)--\(option.long)\(equals)" }
         let exclusion = star.isEmpty ? "'(-\(short) --\(option.long))'" : star
         return "\(exclusion){-\(short)\(plus),--\(option.long)\(equals)}"
     }
 
-    private static func zshValue(_ option: CommandOption) -> String {
+    private func zshValue(_ option: Option) -> String {
         guard let value = option.value else { return "" }
         switch option.completion {
-        case .nothing: return ":\(value): "
+        case .nothing: return ":\(zshEscaped(value)): "
         case .file: return ":\(value):_files"
         case .words(let words): return ":\(value):(\(words.joined(separator: " ")))"
         }
     }
 
-    static var fish: String {
-        var text =
-            "# fish completion for sni-probe; made by scripts/make/pages\ncomplete -c sni-probe -f\n"
+    var fish: String {
+        var text = "# fish completion for \(name); made by scripts/make/pages\n"
+        switch words {
+        case .hosts: text += "complete -c \(name) -f\n"
+        case .program: text += "complete -c \(name) -x -a '(__fish_complete_subcommand)'\n"
+        }
         for option in options {
-            text += "complete -c sni-probe"
+            text += "complete -c \(name)"
             if let short = option.short { text += " -s \(short)" }
             text += " -l \(option.long)"
             switch option.completion {
@@ -95,16 +128,14 @@ enum Completions {
             case .file: text += " -r -F"
             case .words(let words): text += " -x -a '\(words.joined(separator: " "))'"
             }
-            let summary = summary(option).replacing("'", with: "\\'")
+            let summary = option.summary.replacing("'", with: "\\'")
             text += " -d '\(summary)'\n"
         }
         return text
     }
 
-    private static func summary(_ option: CommandOption) -> String { option.help.joined(separator: " ") }
-
     /// Escapes text for use inside single quotes and zsh's brackets.
-    private static func escaped(_ text: String) -> String {
+    private func zshEscaped(_ text: String) -> String {
         var result = ""
         for character in text {
             switch character {

@@ -1,7 +1,5 @@
-import Foundation
+import DirectTestCommands
 import Testing
-
-@testable import SNIProbe
 
 @Suite("Generated files")
 struct GeneratedFilesTests {
@@ -10,12 +8,7 @@ struct GeneratedFilesTests {
         arguments: GeneratedFiles.places
     )
     func theCheckedInFileIsWhatTheTableMakes(_ place: String) throws {
-        let package = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().deletingLastPathComponent()
-        let file = package.appending(path: place)
-        if ProcessInfo.processInfo.environment["UPDATE_GOLDEN"] != nil {
-            try GeneratedFiles.text(place).write(to: file, atomically: true, encoding: .utf8)
-        }
-        #expect(try String(contentsOf: file, encoding: .utf8) == GeneratedFiles.text(place))
+        let text = GeneratedFiles.text(place)
+        #expect(try CommandPages.checkedIn(place, made: text, from: #filePath) == text)
     }
 }

@@ -137,16 +137,17 @@ struct ProbeOptionsTests {
     }
 
     @Test("Each option is in the help, the manual and the completions")
-    func everyOptionIsInHelpManualAndCompletions() {
+    func everyOptionIsInHelpManualAndCompletions() throws {
+        let texts = GeneratedFiles.places.map(GeneratedFiles.text)
+        try #require(texts.count == 4)
+        let (page, bash, zsh, fish) = (texts[0], texts[1], texts[2], texts[3])
         for option in CommandOption.all {
             #expect(HelpText.text.contains("--\(option.long)"))
             #expect(
-                ManualPage.text.contains(
-                    "\\-\\-" + option.long.split(separator: "-").joined(separator: "\\-")
-                )
+                page.contains("\\-\\-" + option.long.split(separator: "-").joined(separator: "\\-"))
             )
-            for text in [Completions.bash, Completions.zsh] { #expect(text.contains("--\(option.long)")) }
-            #expect(Completions.fish.contains(" -l \(option.long)"))
+            for text in [bash, zsh] { #expect(text.contains("--\(option.long)")) }
+            #expect(fish.contains(" -l \(option.long)"))
             #expect(option.manual.hasSuffix("."))
         }
     }

@@ -1,22 +1,39 @@
+import DirectTestCommands
+
+@testable import SNIProbe
+
 /// The files that are made from the table of options: the manual page and the completions for three shells.
 ///
 /// They are checked in, so that the program need not contain what writes them.
 enum GeneratedFiles {
     /// The paths in the package.
-    static let places = [
-        "docs/sni-probe.1",
-        "scripts/make/completions/sni-probe.bash",
-        "scripts/make/completions/_sni-probe",
-        "scripts/make/completions/sni-probe.fish",
-    ]
+    static let places = CommandPages.places(of: "sni-probe")
 
     /// Returns the text of a file.
     static func text(_ place: String) -> String {
-        switch place {
-        case "docs/sni-probe.1": ManualPage.text
-        case "scripts/make/completions/sni-probe.bash": Completions.bash
-        case "scripts/make/completions/_sni-probe": Completions.zsh
-        default: Completions.fish
-        }
+        pages.text(place, manual: (ManualPage.head, ManualPage.rest))
+    }
+
+    private static var pages: CommandPages {
+        CommandPages(
+            "sni-probe",
+            CommandOption.Group.allCases.map { group in
+                (group.rawValue, CommandOption.all.filter { $0.group == group }.map(\.page))
+            },
+            words: .hosts("target or @IP")
+        )
+    }
+}
+
+extension CommandOption {
+    fileprivate var page: CommandPages.Option {
+        CommandPages.Option(
+            short: short,
+            long: long,
+            value: value,
+            summary: help.joined(separator: " "),
+            manual: manual,
+            completion: completion
+        )
     }
 }

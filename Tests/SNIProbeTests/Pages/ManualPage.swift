@@ -1,46 +1,14 @@
 import DirectCore
+import DirectTestCommands
 
 @testable import SNIProbe
 
-/// The manual page in man(7) format.
+/// The manual page in man(7) format: what it has before and behind the options.
 enum ManualPage {
-    static var text: String {
-        head + options + rest
-    }
-
     /// The date of the last change to the content.
     private static let date = "2026-11-21"
 
-    private static var options: String {
-        var text = ".SH OPTIONS\n"
-        for group in CommandOption.Group.allCases {
-            text += ".SS \(group.rawValue.prefix(1).uppercased() + group.rawValue.dropFirst())\n"
-            for option in CommandOption.all where option.group == group {
-                let names =
-                    (option.short.map { "\\fB\\-\($0)\\fR, " } ?? "")
-                    + "\\fB\\-\\-\(escaped(option.long))\\fR"
-                let value = option.value.map { " \\fI\(escaped($0))\\fR" } ?? ""
-                text += ".TP\n\(names)\(value)\n\(escaped(option.manual))\n"
-            }
-        }
-        return text
-    }
-
-    private static func escaped(_ text: String) -> String {
-        var result = ""
-        for character in text {
-            switch character {
-            case "\\": result += "\\e"
-            case "-": result += "\\-"
-            // At the start of a line these characters begin a macro.
-            case "'" where result.isEmpty, "." where result.isEmpty: result += "\\&\(character)"
-            default: result.append(character)
-            }
-        }
-        return result
-    }
-
-    private static let head = """
+    static let head = """
         .\\" Made by scripts/make/pages.
         .TH SNI-PROBE 1 \(date) "sni-probe \(PackageVersion.text)" "direct-http"
         .SH NAME
@@ -84,7 +52,7 @@ enum ManualPage {
 
         """
 
-    private static var rest: String {
+    static var rest: String {
         """
         .SH RESULTS
         On a terminal a single result is shown in full; several are shown on one line each, with a summary.
@@ -135,14 +103,14 @@ enum ManualPage {
     }
 
     private static var exitCodes: String {
-        ExitCode.meanings.map { ".TP\n.B \($0.code)\n\(escaped($0.meaning))" }.joined(separator: "\n")
+        ExitCode.meanings.map { ".TP\n.B \($0.code)\n\(CommandPages.escaped($0.meaning))" }.joined(separator: "\n")
     }
 
     private static var warnings: String {
-        Warning.ID.allCases.map { ".TP\n.B \($0.rawValue)\n\(escaped($0.meaning))" }.joined(separator: "\n")
+        Warning.ID.allCases.map { ".TP\n.B \($0.rawValue)\n\(CommandPages.escaped($0.meaning))" }.joined(separator: "\n")
     }
 
     private static var faults: String {
-        Fault.ID.allCases.map { ".TP\n.B \($0.rawValue)\n\(escaped($0.row.meaning))" }.joined(separator: "\n")
+        Fault.ID.allCases.map { ".TP\n.B \($0.rawValue)\n\(CommandPages.escaped($0.row.meaning))" }.joined(separator: "\n")
     }
 }

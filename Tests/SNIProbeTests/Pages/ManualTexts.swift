@@ -1,14 +1,9 @@
+import DirectTestCommands
+
 @testable import SNIProbe
 
 extension CommandOption {
-    /// What completes an option's value in a shell.
-    enum Completion: Hashable {
-        case nothing
-        case file
-        case words([String])
-    }
-
-    var completion: Completion {
+    var completion: CommandPages.Completion {
         switch key {
         case .file, .certificate, .privateKey, .roots, .expect, .baseline, .resume, .output, .modules: .file
         case .resolver: .words(["system", "dns://", "https://", "alibaba://", "dnspod://", "hosts:"])

@@ -11,6 +11,7 @@ enum CommandOption: String, CaseIterable {
     case listen = "--listen"
     case listenBeyond = "--listen-beyond-loopback"
     case open = "--open"
+    case pac = "--pac"
     case report = "--report"
     case json = "--json"
     case quiet = "--quiet"
@@ -27,7 +28,7 @@ enum CommandOption: String, CaseIterable {
         case .upstream: "URL"
         case .limit: "NAME=NUMBER"
         case .listen: "[ADDR:]PORT"
-        case .refuseOthers, .allowPrivate, .listenBeyond, .open, .json, .quiet, .help, .version: nil
+        case .refuseOthers, .allowPrivate, .listenBeyond, .open, .pac, .json, .quiet, .help, .version: nil
         }
     }
 
@@ -56,6 +57,7 @@ enum CommandOption: String, CaseIterable {
         case .listenBeyond: ["lets --listen take an address that others reach"]
         case .open:
             ["takes any program of this machine, without", "credentials: for those that cannot send any"]
+        case .pac: ["serves a file that tells browsers of it, and prints", "its URL on a second line"]
         case .report: ["writes a line for each tunnel; - is standard error"]
         case .json: ["writes these lines as JSON"]
         case .quiet: ["says nothing of its own"]

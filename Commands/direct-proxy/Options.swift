@@ -67,6 +67,7 @@ struct Options {
         case .listen: try setListen(value)
         case .listenBeyond: configuration.listensBeyondLoopback = true
         case .open: configuration.access = .anyLocalProgram
+        case .pac: configuration.servesPAC = true
         case .refuseOthers: configuration.others = .refused
         case .allowPrivate: configuration.vetting = nil
         case .upstream: try setUpstream(value)

@@ -43,7 +43,8 @@ struct Run {
     }
 
     private func serve(_ proxy: LocalProxy) -> Int32 {
-        if let url = proxy.proxyURL { _ = writeAll(Array("\(url)\n".utf8), to: 1) }
+        let urls = [proxy.proxyURL, proxy.pacURL].compactMap { $0 }
+        _ = writeAll(Array(urls.map { "\($0)\n" }.joined().utf8), to: 1)
         while signals.next().number == SIGCHLD {}
         return 0
     }

@@ -191,6 +191,22 @@ struct CommandRunTests {
         }
     }
 
+    @Test("It serves a file for browsers that names it, and says where")
+    func pac() async throws {
+        try await onOwnThread {
+            let command = try ProxyCommand(["--pac"])
+            let urls = try command.urls(2)
+            let endpoint = try Endpoint(String(try #require(urls[0].split(separator: "@").last)))
+            #expect(urls[1] == "http://\(endpoint)/proxy.pac")
+            let request = "GET /proxy.pac HTTP/1.1\r\nHost: \(endpoint)\r\nConnection: close\r\n\r\n"
+            let answer = try ProxyCommand.answer(request, at: endpoint)
+            #expect(answer.hasPrefix("HTTP/1.1 200 "))
+            #expect(answer.contains("\"PROXY \(endpoint)\""))
+            command.process.terminate()
+            #expect(command.process.waitForEnd() == 0)
+        }
+    }
+
     @Test("A process whose status is not to be had has not succeeded")
     func lostStatus() async throws {
         try await onOwnThread {

@@ -84,7 +84,7 @@ extension CommandOption {
     fileprivate var group: Group {
         switch self {
         case .resolve, .connectTo, .map, .doh, .refuseOthers, .allowPrivate, .upstream: .addresses
-        case .listen, .listenBeyond, .open, .limit: .proxy
+        case .listen, .listenBeyond, .open, .pac, .limit: .proxy
         case .report, .json, .quiet, .help, .version: .telling
         }
     }
@@ -133,7 +133,7 @@ extension CommandOption {
         case .limit:
             "Set a limit by its name. May repeat. tunnels: how many at a time. waiting: programs without a tunnel yet. headBytes: "
                 + "of a request's head. In seconds: head, until it is complete; dial, to find an address and to connect; idle, "
-                + "without a byte in a tunnel; drain, which the end leaves to open tunnels."
+                + "without a byte in a tunnel; halfClosed, the same once the program has ended its sending; drain, which the end leaves to open tunnels."
         case .listen:
             "Listen at this port of 127.0.0.1, or at this address and port; 0 is any free port, as without the option."
         case .listenBeyond:
@@ -141,6 +141,9 @@ extension CommandOption {
         case .open:
             "Take any program of this machine, of all users, without credentials: for programs that cannot send any, such as "
                 + "Chromium from its command line."
+        case .pac:
+            "Serve a file that tells browsers of the proxy (proxy auto-configuration), at the URL that is printed on a second line. "
+                + "It has no credentials: where a browser asks for none, --open is needed as well."
         case .report:
             "Write a line for each tunnel, and for each request that was forwarded or refused, to a file, or with - to standard "
                 + "error. With a program, and without --quiet, that is the default. What is not read in time is left out, "

@@ -50,15 +50,20 @@ struct ProxyCommand {
         }
     }
 
-    /// Where it listens, as it says without a program.
-    func endpoint() throws -> Endpoint {
-        var line = ""
-        while !line.hasSuffix("\n") {
+    /// The URLs that it prints without a program, so many.
+    func urls(_ count: Int) throws -> [Substring] {
+        var text = ""
+        while text.filter({ $0 == "\n" }).count < count {
             let more = output.availableData
             try #require(!more.isEmpty, "it has ended")
-            line += String(decoding: more, as: UTF8.self)
+            text += String(decoding: more, as: UTF8.self)
         }
-        let place = try #require(line.dropLast().split(separator: "/").last)
+        return text.split(separator: "\n")
+    }
+
+    /// Where it listens.
+    func endpoint() throws -> Endpoint {
+        let place = try #require(try urls(1).first?.split(separator: "/").last)
         return try Endpoint(String(place.split(separator: "@").last ?? place))
     }
 

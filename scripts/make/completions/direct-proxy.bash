@@ -22,14 +22,14 @@ _direct_proxy() {
     case $previous in
         # Left to readline, which knows how to quote them.
         --map|--report) return ;;
-        --limit) COMPREPLY=($(compgen -W 'tunnels= waiting= headBytes= head= dial= idle= drain=' -- "$current")); return ;;
+        --limit) COMPREPLY=($(compgen -W 'tunnels= waiting= headBytes= head= dial= idle= halfClosed= drain=' -- "$current")); return ;;
     esac
     compopt +o default 2>/dev/null
     case $previous in
         --resolve|--connect-to|--doh|--proxy|--listen) return ;;
     esac
     if [[ $current == -* ]]; then
-        COMPREPLY=($(compgen -W '--resolve --connect-to --map --doh --refuse-others --allow-private --proxy --limit --listen --listen-beyond-loopback --open --report --json --quiet --help --version' -- "$current"))
+        COMPREPLY=($(compgen -W '--resolve --connect-to --map --doh --refuse-others --allow-private --proxy --limit --listen --listen-beyond-loopback --open --pac --report --json --quiet --help --version' -- "$current"))
     else
         COMPREPLY=($(compgen -W '--' -- "$current"))
     fi

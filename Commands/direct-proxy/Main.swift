@@ -15,13 +15,13 @@ internal import Glibc
 struct Main {
     static func main() {
         StandardDescriptors.hold()
-        // Before there is another thread: they inherit what is blocked, and `Run` waits for these.
-        let signals = Signals()
         do throws(Mistake) {
             let options = try Options(ChildEnvironment.words)
             if options.wantsHelp { exit(say(CommandOption.helpText, to: 1)) }
             if options.wantsVersion { exit(say("direct-proxy \(PackageVersion.text)\n", to: 1)) }
-            exit(try Run(options, signals).run())
+            // After the files, which may be pipes that only a signal ends the wait for; and before there is
+            // another thread that could take a signal: the package's own take none.
+            exit(try Run(options, Signals()).run())
         } catch {
             _ = say("direct-proxy: \(error.line)\n", to: 2)
             exit(error.status)

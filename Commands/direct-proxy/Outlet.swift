@@ -72,9 +72,12 @@ struct Outlet: Sendable {
         case nil: return options.program.isEmpty || options.isQuiet ? nil : 2
         case .standardError?: return 2
         case .file(let path)?:
-            let descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+            // Of a pipe: without waiting for a reader, which no signal would end.
+            let flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK
+            let descriptor = open(path, flags, 0o600)
             guard descriptor >= 0 else {
-                throw Mistake(line: "--report \(path): \(errnoText(errno))", status: 66)
+                let why = errno == ENXIO ? "nobody reads this pipe" : errnoText(errno)
+                throw Mistake(line: "--report \(path): \(why)", status: 66)
             }
             return descriptor
         }

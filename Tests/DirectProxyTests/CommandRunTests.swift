@@ -207,6 +207,24 @@ struct CommandRunTests {
         }
     }
 
+    @Test("A pipe in place of a file holds up nothing that a signal would not end")
+    func pipes() async throws {
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("pipe-\(UUID())").path
+        try #require(mkfifo(path, 0o600) == 0)
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let result = try await ProxyCommand.run(["--report", path, "--", "true"])
+        #expect(result.status == 66)
+        #expect(result.errors == "direct-proxy: --report \(path): nobody reads this pipe\n")
+        try await onOwnThread {
+            let command = try ProxyCommand(["--map", path])
+            // Returns once it reads.
+            let pipe = try #require(FileHandle(forWritingAtPath: path))
+            command.process.terminate()
+            #expect(command.process.waitForEnd() == -SIGTERM)
+            try pipe.close()
+        }
+    }
+
     @Test("A process whose status is not to be had has not succeeded")
     func lostStatus() async throws {
         try await onOwnThread {

@@ -5,6 +5,8 @@ import DirectTestCommands
 
 /// The manual page in man(7) format: what it has before and behind the options.
 enum ManualPage {
+    private static let escaped = CommandPages.escaped
+
     /// The date of the last change to the content.
     private static let date = "2026-11-21"
 
@@ -103,14 +105,14 @@ enum ManualPage {
     }
 
     private static var exitCodes: String {
-        ExitCode.meanings.map { ".TP\n.B \($0.code)\n\(CommandPages.escaped($0.meaning))" }.joined(separator: "\n")
+        ExitCode.meanings.map { ".TP\n.B \($0.code)\n\(escaped($0.meaning))" }.joined(separator: "\n")
     }
 
     private static var warnings: String {
-        Warning.ID.allCases.map { ".TP\n.B \($0.rawValue)\n\(CommandPages.escaped($0.meaning))" }.joined(separator: "\n")
+        Warning.ID.allCases.map { ".TP\n.B \($0.rawValue)\n\(escaped($0.meaning))" }.joined(separator: "\n")
     }
 
     private static var faults: String {
-        Fault.ID.allCases.map { ".TP\n.B \($0.rawValue)\n\(CommandPages.escaped($0.row.meaning))" }.joined(separator: "\n")
+        Fault.ID.allCases.map { ".TP\n.B \($0.rawValue)\n\(escaped($0.row.meaning))" }.joined(separator: "\n")
     }
 }

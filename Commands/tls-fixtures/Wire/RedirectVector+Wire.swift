@@ -122,8 +122,8 @@ extension RedirectVector {
     }
 
     /// Whether a client that is told to follow redirects has to follow the one after so many requests. A user
-    /// agent may follow them, and is to take care with methods that are not safe (RFC 9110, section 15.4); some
-    /// stay with the scheme.
+    /// agent may follow them, and is to take care with methods that are not safe (RFC 9110, section 15.4);
+    /// some stay with the scheme.
     private func isToRedirect(after count: Int) -> Bool {
         guard count > 0 else { return true }
         let schemes = sent[(count - 1)...count].map { $0.url.prefix { $0 != ":" } }

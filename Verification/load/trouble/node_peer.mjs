@@ -1,6 +1,6 @@
 // A server on node's HTTP and TLS: node_peer.mjs PORT CERTIFICATE KEY BLOBS NAME
 //
-// docs/development/Testing.md describes the paths, which python_peer.py serves as well. It runs until it is killed.
+// python_peer.py describes the paths, which it serves as well. It runs until it is killed.
 
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";

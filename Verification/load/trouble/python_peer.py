@@ -1,6 +1,14 @@
 """A server on Python's own HTTP and TLS: python_peer.py PORT CERTIFICATE KEY BLOBS NAME
 
-docs/development/Testing.md describes the paths, which node_peer.mjs serves as well. It runs until it is killed.
+It runs until it is killed. node_peer.mjs serves the same paths, the other peers those that they can:
+
+    /blob/NAME, /gzip/NAME, /chunked/NAME  a content with its length, compressed, or in chunks
+    /drip/NAME                             4 KiB each 20 ms
+    /cached/NAME                           with ETag and a freshness of a second
+    /redirect/N/PATH, /away/HOST:PORT/PATH N redirects on the same server; one to another server
+    /busy/NAME                             503 for every other request, by chance
+    POST /sum                              the number of bytes of the upload, their SHA-256, and the server's name
+    POST /refuse                           413 before the upload is read
 """
 
 import gzip

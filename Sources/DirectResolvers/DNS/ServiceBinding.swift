@@ -157,7 +157,9 @@ package enum ServiceBindings: Hashable, Sendable {
                 ($0.element.priority, $0.offset) < ($1.element.priority, $1.offset)
             }
             self = .services(usable.map(\.element))
-            if usable.isEmpty, !bindings.isEmpty { self = .unusable(protocols: bindings.flatMap(\.protocols)) }
+            if usable.isEmpty, !bindings.isEmpty {
+                self = .unusable(protocols: bindings.flatMap(\.protocols))
+            }
             return
         }
         self = alias.target.map { .alias($0) } ?? .services([])

@@ -245,8 +245,8 @@ struct CommandTests {
             )
             let other = try await Program.run(
                 [
-                    "--ca", roots, "a.test@\(server.authority)", "--format", "nagios", "--critical-days",
-                    "36500",
+                    "--ca", roots, "a.test@\(server.authority)", "--format", "nagios", "--expect",
+                    "sha256:" + String(repeating: "0", count: 64),
                 ]
             )
             #expect(other.code == 1)

@@ -42,7 +42,7 @@ struct JSONTests {
         #expect(
             keys(values[0]) == [
                 "v", "time", "host", "ip", "port", "url", "source", "ok", "faults", "warnings", "hint",
-                "advice", "sni", "tls", "certificate", "answers", "other_keys", "ech",
+                "advice", "sni", "tls", "certificate", "answers", "other_keys", "ech", "hellos",
                 "chain", "verify", "http", "ms", "resolver", "resolvers", "baseline", "attempts",
                 "options",
             ]

@@ -88,7 +88,8 @@ struct ProxySession {
             return try refuse("HTTP/1.1 407 Proxy Authentication Required\r\n\(fields)")
         }
         guard words.count == 3, words[0] == "CONNECT" else {
-            return try refuse("HTTP/1.1 405 Method Not Allowed\r\nAllow: CONNECT\r\nContent-Length: 0\r\n\r\n")
+            let fields = "Allow: CONNECT\r\nContent-Length: 0\r\n\r\n"
+            return try refuse("HTTP/1.1 405 Method Not Allowed\r\n\(fields)")
         }
         guard let target = connect(String(words[1])) else {
             return try refuse("HTTP/1.1 502 Bad Gateway\r\nContent-Length: 8\r\n\r\nno route")

@@ -132,7 +132,7 @@ private final class MutantVisit {
             guard response.values("location").count == 1 else { throw .refused("several locations") }
             hops += 1
             guard hops <= job.settings.redirects.limit ?? 20 else { throw .refused("too many redirects") }
-            try redirect(&request, status: response.status, to: location)
+            try redirect(&request, status: response.status, to: location, at: now)
         }
     }
 
@@ -274,7 +274,8 @@ private final class MutantVisit {
     private func redirect(
         _ request: inout MutantRequest,
         status: Int,
-        to location: [UInt8]
+        to location: [UInt8],
+        at now: Int64
     ) throws(MutantFault) {
         let settings = job.settings.redirects
         let old = request.url
@@ -283,7 +284,8 @@ private final class MutantVisit {
             text =
                 "\(old.scheme.rawValue)://\(old.authority)/\(text.split(separator: "/").dropFirst().joined())"
         }
-        guard let new = try? old.resolving(text) else { throw .refused("no valid location") }
+        guard let found = try? old.resolving(text) else { throw .refused("no valid location") }
+        let new = known?.url(for: found, at: now) ?? found
         if old.scheme == .https, new.scheme == .http, !settings.allowsDowngrade {
             throw .refused("a redirect to http")
         }

@@ -71,7 +71,6 @@ struct MutantJar {
             path: url.defaultCookiePath,
             number: count
         )
-        if mutation == .wholeDefaultPaths { cookie.path = String(url.target.prefix { $0 != "?" }) }
         var domain = ""
         var ageEnd: Int64?
         for part in parts.dropFirst() where !part.isEmpty {
@@ -96,13 +95,11 @@ struct MutantJar {
                 ageEnd = age <= 0 ? 0 : now + min(age, Self.longest)
             case "domain":
                 domain = value.lowercased()
-                if domain.hasPrefix("."), mutation != .keepsLeadingDots { domain.removeFirst() }
+                if domain.hasPrefix(".") { domain.removeFirst() }
             case "path":
-                let isPath = value.hasPrefix("/") || mutation == .anyPath && !value.isEmpty
-                cookie.path = isPath ? value : url.defaultCookiePath
+                cookie.path = value.hasPrefix("/") ? value : url.defaultCookiePath
             case "secure": cookie.isSecure = mutation != .ignoresSecure
-            case "samesite", "httponly": break
-            default: if mutation == .onlyKnownAttributes { return }
+            default: break
             }
         }
         if let ageEnd { cookie.end = ageEnd }

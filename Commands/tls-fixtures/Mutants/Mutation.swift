@@ -116,7 +116,7 @@ enum Mutation: String, CaseIterable, Sendable {
 
     case keepsExpiredCookies
     case cookiesOfHostsForAll, foreignCookies
-    case pathsByText, wholeDefaultPaths, anyPath
-    case cutsAtEquals, exactAttributes, onlyKnownAttributes
-    case ignoresExpires, datesInOneForm, ignoresMaxAge, keepsLeadingDots, ignoresSecure
+    case pathsByText
+    case cutsAtEquals, exactAttributes
+    case ignoresExpires, datesInOneForm, ignoresMaxAge, ignoresSecure
 }

@@ -26,11 +26,14 @@ final class ExaminedChain: Sendable {
         isInOrder = served.isInOrder
         hasSurplus = !isInOrder && served.isInOrderApartFromOthers
         judgement = served.judged()
+        path = judgement.path.isEmpty ? certificates.prefix(1) : judgement.links
         otherStores = served.otherVerdicts
     }
 
     /// The server's own certificate.
     var leaf: ServedCertificate? { certificates.first }
+    /// The server's own certificate, and those above it that lead to the root and are the server's to renew.
+    let path: ArraySlice<ServedCertificate>
 
     /// Returns the name in the certificate that matches this identity, or `nil` if none does.
     func match(_ identity: ServerIdentity?) -> String? {

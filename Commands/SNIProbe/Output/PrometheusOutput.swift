@@ -26,8 +26,9 @@ final class PrometheusOutput: BufferedOutput, RecordOutput {
             switch self {
             case .success: "Whether the probe passed."
             case .fault: "1 for each fault of the probe."
-            case .notAfter: "The expiry of the certificate that was sent, in seconds since 1970."
-            case .chainNotAfter: "The first expiry in the chain that was sent, in seconds since 1970."
+            case .notAfter: "The expiry of the server's own certificate, in seconds since 1970."
+            case .chainNotAfter:
+                "The first expiry on the path to the root, without the root, in seconds since 1970."
             case .stapleEnd: "The end of the stapled OCSP response, in seconds since 1970."
             case .revocationEnd: "The end of the issuer's answer, in seconds since 1970."
             case .needed: "Whether the right certificate is sent only with SNI; absent if that is unknown."

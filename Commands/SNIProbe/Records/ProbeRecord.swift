@@ -76,11 +76,11 @@ struct ProbeRecord: Sendable {
         leaf?.daysLeft(at: judgedAt)
     }
 
-    /// The first end in the chain to the root, and whether it is that of a certificate above the server's
+    /// The first end on the path to the root, and whether it is that of a certificate above the server's
     /// own. The root does not count: it is this machine's.
     var chainEnd: (notAfter: Int, above: Bool)? {
-        let ends = (served?.chain.path(at: judgedAt) ?? []).enumerated().compactMap { index, certificate in
-            certificate.isSelfIssued && index > 0 ? nil : certificate.summary.notAfter.map { ($0, index > 0) }
+        let ends = (served?.chain.path ?? []).enumerated().compactMap { index, certificate in
+            certificate.summary.notAfter.map { ($0, index > 0) }
         }
         return ends.min { $0.0 < $1.0 }
     }

@@ -44,7 +44,7 @@ final class ScrapeOutput: RecordOutput {
             ("http_status_code", "That of the first IP.", exchange?.head.map { "\($0.status.code)" }),
             ("ssl_earliest_cert_expiry", "The first end of what was sent.", earliest.map(String.init)),
             (
-                "ssl_last_chain_expiry_timestamp_seconds", "The first end on a path.",
+                "ssl_last_chain_expiry_timestamp_seconds", "The first end on the path to the root.",
                 chainEnd.map(String.init)
             ),
         ]

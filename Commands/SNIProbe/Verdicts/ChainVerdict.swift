@@ -115,44 +115,15 @@ struct ChainVerdict {
 }
 
 extension ExaminedChain {
-    /// The certificates that were sent and lead from the server's own to the root, in the order of issuing.
-    /// Of several with the name of an issuer it has the one that OpenSSL takes: the first that is valid, else
-    /// the last to end.
-    func path(at now: Int) -> [ServedCertificate] {
-        guard let leaf else { return [] }
-        var path = [leaf]
-        while let below = path.last, !below.isSelfIssued, path.count < certificates.count {
-            if isTrusted(below) { break }
-            let issuers = certificates.filter { above in
-                above.subject.full == below.issuer.full && !path.contains { $0.summary == above.summary }
-            }
-            let valid = issuers.first { $0.isCurrent(at: now) }
-            let last = issuers.max { ($0.summary.notAfter ?? 0) < ($1.summary.notAfter ?? 0) }
-            guard let next = valid ?? last else { break }
-            path.append(next)
-        }
-        return path
-    }
-
-    /// Whether a root that is trusted has issued the certificate, so that what was sent above it is not
-    /// needed.
-    private func isTrusted(_ certificate: ServedCertificate) -> Bool {
-        judgement.isTrusted && judgement.anchor?.full == certificate.issuer.full
-    }
-
-    /// Returns the certificate at this depth, counted from the server's own in the order of issuing. `nil` if
-    /// the server did not send it.
+    /// Returns the certificate at this depth of the path, counted from the server's own.
     fileprivate func certificate(at depth: Int) -> ServedCertificate? {
-        let path = path(at: 0)
-        return depth < path.count ? path[depth] : nil
+        judgement.path.indices.contains(depth) ? judgement.path[depth] : nil
     }
 
     /// The name of the root at this depth, which always comes from this machine; `nil` for another
     /// certificate.
     fileprivate func root(at depth: Int) -> String? {
-        guard depth > 0, let anchor = judgement.anchor else { return nil }
-        guard let certificate = certificate(at: depth) else { return anchor.short }
-        return certificate.isSelfIssued && certificate.subject.full == anchor.full ? anchor.short : nil
+        depth > 0 && depth == judgement.path.count - 1 ? judgement.anchor?.short : nil
     }
 
     /// Whether this is the server's own certificate, which no CA certificate that was sent has signed.

@@ -157,7 +157,7 @@ struct Judge: Sendable {
     /// Warns of what ends soon: the certificate, those above it, and those for other kinds of keys; and of
     /// what has ended and is sent all the same.
     private func warnOfEnds(in chain: ExaminedChain, to record: inout ProbeRecord) {
-        for (index, certificate) in chain.path(at: now).enumerated() {
+        for (index, certificate) in chain.path.enumerated() {
             warnOfEnd(of: index == 0 ? "" : "issuer \(certificate.subject.short) ", certificate, to: &record)
         }
         for other in record.observation.otherKeys {
@@ -165,7 +165,7 @@ struct Judge: Sendable {
                 warnOfEnd(of: "\(other.kind.rawValue) certificate: ", leaf, to: &record)
             }
         }
-        let needed = chain.path(at: now).map(\.summary)
+        let needed = chain.judgement.path.map(\.summary)
         for certificate in chain.certificates where !needed.contains(certificate.summary) {
             guard let left = certificate.secondsLeft(at: now), left < 0 else { continue }
             let name = certificate.subject.short
@@ -188,7 +188,7 @@ struct Judge: Sendable {
     /// The fault that the first certificate of a chain to end has too few days left.
     private func tooFewDays(_ chain: ExaminedChain) -> [Fault] {
         guard let least = settings.minimumDays else { return [] }
-        let ends = chain.path(at: now).enumerated().compactMap { index, certificate in
+        let ends = chain.path.enumerated().compactMap { index, certificate in
             certificate.secondsLeft(at: now).map { (index, certificate, $0) }
         }
         guard let (index, certificate, seconds) = ends.min(by: { $0.2 < $1.2 }), seconds >= 0,

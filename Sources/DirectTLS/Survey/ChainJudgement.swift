@@ -2,20 +2,31 @@ internal import CDirectOpenSSL
 
 /// All faults of a certificate chain, without its name.
 package struct ChainJudgement: Sendable {
-    /// The subject of the root at the end of the chain; `nil` if there is none.
-    package let anchor: NameText?
+    /// The certificates from the server's own up to the root, or to the last that is known: those that
+    /// OpenSSL verified as each other's issuers, whatever else was sent. Empty if it built no chain.
+    package let path: [ServedCertificate]
     /// The faults. Empty if a client would trust the chain.
     package let faults: [CertificateFault]
-    /// The last of the certificates that were sent and form a chain, if no root followed.
-    package let top: ServedCertificate?
+    /// Whether no root that is trusted ends the path.
+    private let isOpen: Bool
 
+    /// The subject of the root at the end of the chain; `nil` if there is none.
+    package var anchor: NameText? { isOpen ? nil : path.last?.subject }
+    /// The last certificate of the path, if no root followed.
+    package var top: ServedCertificate? { isOpen ? path.last : nil }
     /// Whether a client would trust the chain.
     package var isTrusted: Bool { faults.isEmpty }
 
-    private init(anchor: NameText?, faults: [CertificateFault], top: ServedCertificate? = nil) {
-        self.anchor = anchor
-        self.faults = faults
-        self.top = top
+    /// The part of the path that is the server's to renew: without a root, and no further than the signatures
+    /// hold.
+    package var links: ArraySlice<ServedCertificate> {
+        let end = path.count > 1 && (!isOpen || path.last?.isSelfIssued == true) ? path.count - 1 : path.count
+        let broken = faults.first { $0.kind == .badSignature }.map { $0.depth + 1 }
+        return path.prefix(min(end, broken ?? end))
+    }
+
+    private init(path: [ServedCertificate], faults: [CertificateFault], isOpen: Bool) {
+        (self.path, self.faults, self.isOpen) = (path, faults, isOpen)
     }
 
     /// A chain that could not be judged.
@@ -28,7 +39,7 @@ package struct ChainJudgement: Sendable {
             expected: "",
             served: []
         )
-        self.init(anchor: nil, faults: [fault])
+        self.init(path: [], faults: [fault], isOpen: false)
     }
 
     /// Verifies the chain like a client, and to its end. Borrows the pointers.
@@ -47,13 +58,11 @@ package struct ChainJudgement: Sendable {
             self = try withCheck(of: leaf, sent: sent, roots: roots, context: context.raw, time: time) {
                 // The name is not checked here: `ServedChain.match` does that.
                 let faults = ChainCheck($0, rules: context.rules, expected: "", isThorough: true).run()
-                let chain = X509_STORE_CTX_get0_chain($0)
-                let end = OPENSSL_sk_value(chain, OPENSSL_sk_num(chain) - 1).map { OpaquePointer($0) }
-                let isOpen = faults.contains(where: \.endsOpen)
+                let path = CheckedCertificate.all(of: X509_STORE_CTX_get0_chain($0))
                 return ChainJudgement(
-                    anchor: isOpen ? nil : end.map(NameText.init(subjectOf:)),
+                    path: path.map { ServedCertificate($0.raw) },
                     faults: faults,
-                    top: isOpen ? end.map { ServedCertificate($0) } : nil
+                    isOpen: faults.contains(where: \.endsOpen)
                 )
             }
         } catch {
@@ -87,6 +96,6 @@ extension ChainJudgement {
             expected: open.expected,
             served: open.served
         )
-        return ChainJudgement(anchor: anchor, faults: [fault] + others, top: top)
+        return ChainJudgement(path: path, faults: [fault] + others, isOpen: isOpen)
     }
 }

@@ -50,6 +50,79 @@ struct ChainEndTests {
         #expect(lines.contains(" \(end)\n"))
     }
 
+    private func isEnd(_ record: ProbeRecord, of certificate: FixtureCertificate) -> Bool {
+        let path = record.served?.chain.path ?? []
+        return path.last?.summary.sha256 == certificate.fingerprint
+            && record.chainEnd?.notAfter == path.compactMap(\.summary.notAfter).min()
+    }
+
+    @Test("Of two intermediates of one name the one that has signed the leaf counts, in either order")
+    func namesakes() async throws {
+        let (short, long) = (try authority(until: 2), try authority(until: 200))
+        for issuer in [short, long] {
+            let leaf = try issuer.issue(.publicLeaf(host))
+            for sent in [[short, long], [long, short]] {
+                let record = try await record(
+                    leaf.sent(with: sent.map(\.certificate)),
+                    "--critical-days",
+                    "7"
+                )
+                #expect(isEnd(record, of: issuer.certificate))
+                #expect(record.faults.map(\.id) == (issuer === short ? [.tooFewDays] : []))
+            }
+        }
+    }
+
+    @Test("Of the certificates of a cross-signed root the one counts that leads to a trusted root")
+    func crossSigned() async throws {
+        let other = TestAuthority("Newer Root CA")
+        // The newer root, signed by the one that is trusted.
+        let cross = try root.intermediate("Newer Root CA") {
+            $0.existingKey = other.certificate
+            $0.validity = .init(notBefore: days(-300), notAfter: begin(2))
+        }
+        let issuer = try other.intermediate("Lab Issuing CA E1")
+        let leaf = try issuer.issue(.publicLeaf(host))
+        for above in [[other.certificate, cross.certificate], [cross.certificate, other.certificate]] {
+            let record = try await record(leaf.sent(with: [issuer.certificate] + above))
+            #expect(record.passed)
+            #expect(isEnd(record, of: cross.certificate))
+            #expect(record.warnings.map(\.text).contains("issuer Newer Root CA has 2 days left"))
+        }
+    }
+
+    @Test("Of two certificates of one intermediate, the one that a trusted root has signed counts")
+    func signedTwice() async throws {
+        let issuer = try authority(until: 2)
+        let other = try TestAuthority("Other Root CA").intermediate("Lab Issuing CA E1") {
+            $0.existingKey = issuer.certificate
+            $0.validity = .init(notBefore: days(-300), notAfter: begin(200))
+        }
+        let leaf = try issuer.issue(.publicLeaf(host))
+        // The same leaf, signed by another authority, is none of its issuers.
+        var profile = CertificateProfile.publicLeaf(host, until: 1)
+        profile.existingKey = leaf
+        let twin = try TestAuthority("Third Root CA").issue(profile)
+        for others in [[issuer.certificate, other.certificate], [other.certificate, issuer.certificate]] {
+            let record = try await record(leaf.sent(with: [twin] + others))
+            #expect(record.passed)
+            #expect(isEnd(record, of: issuer.certificate))
+            #expect(record.warnings.map(\.text).contains("issuer Lab Issuing CA E1 has 2 days left"))
+        }
+    }
+
+    @Test("What has not signed the leaf is not the server's to renew")
+    func brokenSignature() throws {
+        let issuer = try authority(until: 2)
+        var leaf = try issuer.issue(.publicLeaf(host)).der
+        leaf[leaf.count - 1] ^= 1
+        let context = try SurveyContext(roots: .only([.der(root.rootDER)]))
+        let chain = try #require(ServedChain(der: [leaf, issuer.certificate.der], context: context))
+        let judgement = chain.judged()
+        #expect(judgement.faults.map(\.kind) == [.badSignature])
+        #expect(judgement.path.count == 3 && judgement.links.count == 1)
+    }
+
     @Test("A certificate that has expired and is not needed is a warning")
     func expiredBesides() async throws {
         let other = TestAuthority("Old Root CA")

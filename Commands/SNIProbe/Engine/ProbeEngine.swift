@@ -38,11 +38,14 @@ struct ProbeEngine: Sendable {
     private func repeatFirst(_ probe: Probe) async -> [Handshake] {
         var handshakes: [Handshake] = []
         let serverName = serverNames(for: probe.target).first
+        let turn = tools.turns.turn(at: probe.endpoint, on: loop)
         for _ in 1..<settings.repeats {
             if settings.interval > .zero {
                 await sleep(until: loop.now.advanced(byNanoseconds: settings.interval.clampedNanoseconds))
             }
+            _ = await turn.join()
             handshakes.append(await repeated(probe, serverName, limits))
+            turn.end()
         }
         return handshakes
     }
@@ -71,9 +74,12 @@ struct ProbeEngine: Sendable {
 
     private func performAttempt(_ probe: Probe, within limits: DialLimits) async -> Observation {
         var observation = Observation(probe: probe, time: UnixTime.milliseconds)
+        let turn = tools.turns.turn(at: probe.endpoint, on: loop)
+        // The wait for it does not count.
+        let limits = probe.target.usesTLS ? limits.later(by: await turn.join()) : limits
         let start = loop.now
         if probe.target.usesTLS {
-            await observeTLS(&observation, within: limits)
+            await observeTLS(&observation, turn, within: limits)
         } else {
             await observeWithoutTLS(&observation, within: limits)
         }
@@ -112,15 +118,24 @@ struct ProbeEngine: Sendable {
         ProbeRequest(connection: connection, url: url, settings: settings, signs: signs, limits: limits)
     }
 
-    private func observeTLS(_ observation: inout Observation, within limits: DialLimits) async {
+    private func observeTLS(
+        _ observation: inout Observation,
+        _ turn: AddressTurns.Turn,
+        within limits: DialLimits
+    ) async {
         let probe = observation.probe
         let names = serverNames(for: probe.target)
         async let asked = records(of: probe.target)
+        var limits = limits
         if let secondName = names.second {
-            await compare(&observation, names.first, secondName, limits)
+            limits = limits.later(by: await compare(&observation, names.first, secondName, turn, limits))
         } else {
             observation.take(await makeFirst(probe, serverName: names.first, limits))
+            turn.end()
         }
+        guard settings.triesAllKeys || settings.triesAllVersions || settings.triesECH else { return }
+        limits = limits.later(by: await turn.join())
+        defer { turn.end() }
         observation.otherKeys = await tryOtherKeys(observation, names.first, limits)
         observation.ech = await examineECH(observation, await asked, within: limits)
     }
@@ -156,19 +171,23 @@ struct ProbeEngine: Sendable {
     /// Resolvers seldom have different ones.
     private static let mostConfigs = 3
 
-    /// Makes both handshakes at the same time, and surprising ones again.
+    /// Makes both handshakes at the same time, and surprising ones again. Returns the nanoseconds that it
+    /// waited for the address.
     private func compare(
         _ observation: inout Observation,
         _ firstName: SNI,
         _ secondName: SNI,
+        _ turn: AddressTurns.Turn,
         _ limits: DialLimits
-    ) async {
+    ) async -> UInt64 {
         let probe = observation.probe
         var compared = ComparedHandshakes(
             .init(
                 loop: loop,
                 end: limits.end,
                 patience: settings.comparisonTime.clampedNanoseconds,
+                slowest: { tools.memory.slowest(at: probe.endpoint) ?? 0 },
+                turn: turn,
                 first: { await makeFirst(probe, serverName: firstName, limits) },
                 second: { await makeSecond(probe, serverName: secondName, limits) },
                 again: { side, end in
@@ -177,7 +196,10 @@ struct ProbeEngine: Sendable {
                     let name = side == .first ? firstName : secondName
                     return await repeated(probe, name, DialLimits(call, loop: loop))
                 },
-                confirmations: { confirmations(probe.target, firstName, first: $0, second: $1) }
+                confirmations: { confirmations(probe, firstName, first: $0, second: $1) },
+                vary: {
+                    AnswerCount($0, of: probe.target, now: Int(clamping: UnixTime.now.seconds))?.vary ?? false
+                }
             )
         )
         await compared.run()
@@ -185,27 +207,51 @@ struct ProbeEngine: Sendable {
         observation.second = compared.second
         observation.firstAgain = compared.firstAgain
         observation.secondAgain = compared.secondAgain
+        tools.memory.note(observation.firsts + observation.seconds, at: probe.endpoint)
+        noteDefault(of: observation)
+        return compared.waited
     }
 
-    /// How often the two handshakes are to be made again.
+    /// The handshakes that are to be made again.
     ///
-    /// Nothing is surprising if the first got what a client needs, and the second the same, or if neither
-    /// says anything. One address may stand for several servers, of which some are set up otherwise.
+    /// Nothing is surprising if the first got what a client needs, and the second the same, or what the
+    /// address is known to serve without a name, or if neither says anything. One address may stand for
+    /// several servers, of which some are set up otherwise.
     private func confirmations(
-        _ target: ProbeTarget,
+        _ probe: Probe,
         _ firstName: SNI,
         first: Handshake?,
         second: Handshake?
-    ) -> (first: Int, second: Int) {
+    ) -> [ComparedHandshakes.Side] {
+        let target = probe.target
         let identity = try? target.identity
         let sides = [first, second].map { $0?.side(identity) ?? .unknown }
+        tools.memory.note([first, second].compactMap { $0 }, at: probe.endpoint)
+        if sides == [.unknown, .unknown] {
+            // Both are silent where others were answered.
+            guard first == nil, second == nil, tools.memory.slowest(at: probe.endpoint) != nil else {
+                return []
+            }
+        }
         // What was sent as SNI is expected to decide the certificate only if it is the host's own name.
-        let expectsMatch = firstName == SNI(name: target.host.name?.text)
-        let isRight = first.map { isAuthenticated($0, target: target) } ?? false
-        let isSurprising = sides[0] != sides[1] || expectsMatch && !sides[0].isMatching
-        guard sides != [.unknown, .unknown], isSurprising else { return (0, 0) }
+        if firstName == SNI(name: target.host.name?.text) {
+            let isRight = first.map { isAuthenticated($0, target: target) } ?? false
+            let isKnown = tools.memory.holdsDefault(second?.answer, of: probe.defaultKey)
+            if isRight, sides[0] == sides[1] || isKnown { return [] }
+        } else if sides[0] == sides[1] {
+            return []
+        }
         // A handshake that is repeated anyway needs no confirmation.
-        return (settings.repeats > 1 ? 0 : expectsMatch && !isRight ? 2 : 1, 1)
+        return settings.repeats > 1 ? [.second, .second] : [.second, .first, .first, .second]
+    }
+
+    /// Notes what a whole series of handshakes has got without a name, or that it got different answers.
+    private func noteDefault(of observation: Observation) {
+        guard let second = observation.second, second.serverName == nil else { return }
+        let answers = Set(observation.seconds.map(\.answer))
+        guard !answers.contains(nil), observation.secondAgain.count > 1 || answers.count > 1 else { return }
+        let answer = answers.count == 1 ? answers.first ?? nil : nil
+        tools.memory.noteDefault(answer, of: observation.probe.defaultKey)
     }
 
     /// Makes a handshake for each kind of key and version that the first did not get, as far as wanted.
@@ -343,6 +389,16 @@ extension Handshake {
     /// Whether the server has chosen HTTP/1.1, or no protocol at all.
     fileprivate var speaksHTTP: Bool {
         served?.facts?.alpn ?? "http/1.1" == "http/1.1"
+    }
+}
+
+extension DialLimits {
+    /// The same, which end so many nanoseconds later.
+    fileprivate func later(by nanoseconds: UInt64) -> DialLimits {
+        guard nanoseconds > 0 else { return self }
+        var call = call
+        call.end = call.end.advanced(byNanoseconds: nanoseconds)
+        return DialLimits(call, loop: loop)
     }
 }
 

@@ -1,13 +1,15 @@
 internal import DirectCore
 internal import DirectHTTP
 
-/// The settings, the TLS context and the chain cache that all probes of a run share.
+/// The settings, the TLS context, and what is known of chains and addresses, which all probes of a run share.
 final class ProbeTools: Sendable {
     let settings: ProbeSettings
     /// A probe has one limit, the one for all of it, which is that of each phase as well.
     let timeouts: Timeouts.Nanoseconds
     let context: ContextSource
     let chains = ChainCache()
+    let turns = AddressTurns()
+    let memory = AddressMemory()
     /// The HTTPS records, if they are wanted.
     let records: RecordSource?
 

@@ -27,11 +27,11 @@ struct AnswerCount {
     private(set) var answers: [Answer] = []
     let total: Int
 
-    /// Counts the answers. `nil` if the handshake was made only once. A handshake that was cut short does not
-    /// count.
-    init?(_ handshakes: [Handshake], of target: ProbeTarget, now: Int) {
+    /// Counts the answers. `nil` if the handshake was made less often. A handshake that was cut short does
+    /// not count.
+    init?(_ handshakes: [Handshake], of target: ProbeTarget, now: Int, atLeast least: Int = 2) {
         let all = handshakes.filter { !$0.wasCutShort }
-        guard all.count > 1 else { return nil }
+        guard all.count >= least else { return nil }
         total = all.count
         let identity = try? target.identity
         for handshake in all {
@@ -120,11 +120,18 @@ struct AnswerCount {
 
 extension Handshake {
     /// Whether it was not finished for want of time, and so says nothing of the server.
-    fileprivate var wasCutShort: Bool { failure == .cancelled }
+    var wasCutShort: Bool { failure == .cancelled }
 }
 
 extension Observation {
-    /// How many handshakes like the first had its result, for a text that names a cause; empty for one.
+    /// Whether handshakes were made again, but not so often that two servers in turn would have shown.
+    var isHalfConfirmed: Bool {
+        !secondAgain.isEmpty && repeats.isEmpty
+            && min(firsts.count { !$0.wasCutShort }, seconds.count { !$0.wasCutShort }) < 3
+    }
+
+    /// How many handshakes like the first had its result, for a text that names a cause; empty for fewer than
+    /// three, which several servers in turn may deceive.
     var often: String { Self.often(firsts) }
 
     /// The other cause of a result that depends on the name, if chance has been unkind.
@@ -143,7 +150,7 @@ extension Observation {
 
     private static func often(_ handshakes: [Handshake]) -> String {
         let count = handshakes.count { !$0.wasCutShort }
-        return count > 1 ? ", in \(count) of \(count) handshakes" : ""
+        return count > 2 ? ", in \(count) of \(count) handshakes" : ""
     }
 }
 

@@ -204,7 +204,7 @@ struct HintWriter {
     private var answersOtherwise: Bool { record.observation.second?.served != nil }
 
     private var expired: HintText {
-        "renew it on \(.ip); other IPs may have the new one already: "
+        "renew it on \(.ip)\(often); other IPs may have the new one already: "
             + "sni-probe \(.target) --same"
     }
 

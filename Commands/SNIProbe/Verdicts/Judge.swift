@@ -202,7 +202,7 @@ struct Judge: Sendable {
     }
 
     /// OpenSSL's default limit for all certificates of a chain together; GnuTLS has a similar one.
-    private static let mostOthersTake = 100 << 10
+    static let mostOthersTake = 100 << 10
 
     private func nameFault(_ record: ProbeRecord) -> Fault {
         let brief = nameBrief(record, names: record.leaf.map { ServedNames($0).first(1) } ?? "")
@@ -264,21 +264,22 @@ struct Judge: Sendable {
         return "answers vary \(name): \(answers.fullText)"
     }
 
-    /// The fault of a first handshake that failed each time, where the second, which got the right
-    /// certificate once, shows that there is another server. What the first met is not the cause for all of
-    /// them then.
+    /// The fault of a first handshake that failed each time, where the answers to the second show that there
+    /// are several servers. What the first met is not the cause for all of them then.
     private func otherServers(_ observation: Observation) -> String? {
-        guard let firsts = firstAnswers(observation), !firsts.answers.contains(where: \.isRight),
-            observation.first?.serverName != nil,
-            let seconds = AnswerCount(observation.seconds, of: observation.probe.target, now: now),
-            seconds.areMixed, seconds.answers.contains(where: \.isRight)
+        let target = observation.probe.target
+        guard observation.first?.serverName != nil,
+            let firsts = AnswerCount(observation.firsts, of: target, now: now, atLeast: 1),
+            !firsts.answers.contains(where: \.isRight),
+            AnswerCount(observation.seconds, of: target, now: now)?.vary == true
         else { return nil }
         return secondVariation(observation)
     }
 
-    /// Whether the same handshake, made again, had results that differ as the comparison of the name sees it.
+    /// Whether the same handshake, made again, had results that differ as the comparison of the name sees it,
+    /// or was not answered once. What was cut short does not count.
     private func variesInName(_ handshakes: [Handshake], of target: ProbeTarget) -> Bool {
-        Set(sides(handshakes, of: target).filter { $0 != .unknown }).count > 1
+        Set(sides(handshakes.filter { !$0.wasCutShort }, of: target)).count > 1
     }
 
     private func sides(_ handshakes: [Handshake], of target: ProbeTarget) -> [SNISide] {
@@ -296,6 +297,7 @@ struct Judge: Sendable {
             return SNIFinding(sent: sent, verdict: .varies)
         }
         // What could not be confirmed is not said.
+        if observation.isHalfConfirmed { return SNIFinding(sent: sent, verdict: .unknown) }
         let first = firsts.contains(.unknown) ? .unknown : firsts.first ?? .unknown
         let second = seconds.contains(.unknown) ? .unknown : seconds.first ?? .unknown
         let verdict =

@@ -84,7 +84,8 @@ struct ElevenEndpointsTests {
             fault: .expired,
             says: "expired 9 days ago",
             hint:
-                "renew it on 127.0.0.1; other IPs may have the new one already: sni-probe www.example.com --same"
+                "renew it on 127.0.0.1, in 3 of 3 handshakes; other IPs may have the new one already: sni-probe "
+                + "www.example.com --same"
         )
     }
 

@@ -23,6 +23,8 @@ struct SeveralServersTests {
         case needing
         /// Knows only other hosts.
         case stranger
+        /// The same with another certificate for all names.
+        case foreigner
         /// Has a certificate that has expired.
         case expired
         /// Ends each connection.
@@ -34,6 +36,8 @@ struct SeveralServersTests {
         case .good: try FixtureServer.start(.tls(right)) { _ in .text("") }
         case .needing: try lab.server(right)
         case .stranger: try FixtureServer.start(.tls(lab.standard)) { _ in .text("") }
+        case .foreigner:
+            try FixtureServer.start(.tls(lab.issuer.issue(.publicLeaf("other.test")))) { _ in .text("") }
         case .expired:
             try FixtureServer.start(.tls(lab.issuer.issue(.publicLeaf(host, from: -99, until: -9)))) { _ in
                 .text("")
@@ -44,8 +48,10 @@ struct SeveralServersTests {
 
     /// Probes an address behind which these take turns.
     private func probe(_ members: [Member], _ options: String...) async throws -> ProbeRecord {
-        let servers = try members.map(server)
-        let relay = try DialogueRelay(inTurn: servers.map { $0?.port ?? 0 }, connections: 20)
+        // The same member is the same server.
+        var servers: [Member: FixtureServer] = [:]
+        for member in Set(members) { servers[member] = try server(member) }
+        let relay = try DialogueRelay(inTurn: members.map { servers[$0]?.port ?? 0 }, connections: 20)
         let arguments = ["\(host)@127.0.0.1:\(relay.port)"] + options
         let outcome = try await SNIProbeTests.probe(arguments, trusting: lab.root.rootPEM)
         withExtendedLifetime(servers) {}
@@ -90,17 +96,73 @@ struct SeveralServersTests {
         }
     }
 
-    @Test("Servers that are alike do not vary, and a name that is needed costs four connections")
+    @Test(
+        "Whichever of the first two comes first, two servers in turn are not taken for an effect of the name"
+    )
+    func eitherOrder() async throws {
+        for good in [Member.good, .needing] {
+            for bad in [Member.stranger, .expired, .dead] {
+                // The first two swapped, and then in turn.
+                for members in [[bad, good, good, bad, good, bad], [good, bad, bad, good, bad, good]] {
+                    let record = try await probe(members)
+                    #expect(record.sni.verdict == .varies, "\(members)")
+                    let said = record.faults.map(\.id.rawValue) + record.warnings.map(\.id.rawValue)
+                    #expect(said == ["answers_vary"], "\(members)")
+                }
+            }
+        }
+    }
+
+    @Test("Different answers without the name end the proof of a cause, though all with it are alike")
+    func otherDefault() async throws {
+        let record = try await probe([.stranger, .foreigner, .needing, .stranger, .stranger, .needing])
+        #expect(record.faults.map(\.id) == [.answersVary])
+        #expect(record.faults.first?.text.hasPrefix("answers vary without SNI: ") == true)
+    }
+
+    @Test("A certificate that has expired is confirmed, though it comes without the name as well")
+    func twoOfOneKind() async throws {
+        let record = try await probe([.expired, .expired, .good, .good, .good])
+        #expect(record.faults.map(\.id) == [.answersVary])
+        let alone = try await probe([.expired])
+        #expect(alone.faults.map(\.id) == [.expired] && alone.observation.firsts.count == 3)
+        #expect(alone.hint?.text.contains(", in 3 of 3 handshakes") == true)
+    }
+
+    @Test("Servers that are alike do not vary, and a name that is needed costs six connections, the next two")
     func alike() async throws {
         let pair = try await probe([.needing, .needing])
         #expect(pair.passed && pair.warnings.isEmpty && pair.sni.verdict == .needed)
         let server = try lab.server(right)
         let outcome = try await SNIProbeTests.probe(host, at: server, trusting: lab.root.rootPEM)
         #expect(outcome.record?.sni.verdict == .needed && outcome.record?.passed == true)
-        #expect(server.records.map(\.serverName).map { $0 ?? "" }.sorted() == ["", "", host, host])
+        #expect(server.records.map(\.serverName).map { $0 ?? "" }.sorted() == ["", "", "", host, host, host])
+        // What the address serves without a name is known then.
+        let place = "\(host)@\(server.authority)"
+        let list = try await SNIProbeTests.probe(
+            [place, place, place, "-j", "1"],
+            trusting: lab.root.rootPEM
+        )
+        #expect(list.records.map(\.sni.verdict) == [.needed, .needed, .needed])
+        #expect(list.records.map { $0.observation.firsts.count + $0.observation.seconds.count } == [6, 2, 2])
     }
 
-    @Test("A server that is silent without the name delays the verdict by a second, not by the time limit")
+    @Test("No other probe of a run connects to the address while a result is confirmed")
+    func list() async throws {
+        for bad in [Member.stranger, .expired, .dead] {
+            let servers = try [Member.needing, bad].map(server)
+            let relay = try DialogueRelay(inTurn: servers.map { $0?.port ?? 0 }, connections: 400)
+            let outcome = try await SNIProbeTests.probe(
+                (0..<24).map { _ in "\(host)@127.0.0.1:\(relay.port)" },
+                trusting: lab.root.rootPEM
+            )
+            let said = Set(outcome.records.flatMap { $0.faults.map(\.id) })
+            #expect(said.isSubset(of: [.answersVary]), "\(bad)")
+            withExtendedLifetime(servers) {}
+        }
+    }
+
+    @Test("A server that is silent without the name delays the verdict by two seconds, not by the time limit")
     func bounded() async throws {
         let end = DispatchSemaphore(value: 0)
         let server = try FixtureServer.start(
@@ -121,7 +183,19 @@ struct SeveralServersTests {
             trusting: roots,
             on: time.loop
         )
-        try await time.pass(.seconds(1))
+        _ = try await server.waitUntil { $0.contains { $0.end != nil } }
+        await time.settle()
+        try await time.pass(.milliseconds(500))
+        // Each that is silent delays the next by a quarter of a second, and has a second.
+        for count in 2...3 {
+            _ = try await server.waitUntil { records in
+                records.count { $0.serverName == nil && $0.hello != nil } == count
+            }
+            if count == 2 { try await time.pass(.milliseconds(250)) }
+        }
+        _ = try await server.waitUntil { $0.count { $0.serverName != nil && $0.end != nil } == 3 }
+        await time.settle()
+        time.advance(by: .seconds(1))
         let outcome = try await probed
         #expect(outcome.record?.passed == true && outcome.record?.sni.verdict == .unknown)
     }

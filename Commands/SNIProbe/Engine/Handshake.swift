@@ -75,7 +75,7 @@ extension Handshake {
             handshake.tlsTime = loop.now.since(start) - (handshake.tcpTime ?? .zero)
             handshake.outcome = .failure(error)
             handshake.endsBeforeTLS = true
-            if case .noUpgrade(let bytes) = error { handshake.nonTLSBytes = Array(bytes.suffix(64)) }
+            if case .noUpgrade(let bytes, _) = error { handshake.nonTLSBytes = Array(bytes.suffix(64)) }
             return (handshake, nil, nil)
         }
         var handshakeStart = loop.now

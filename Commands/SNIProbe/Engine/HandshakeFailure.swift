@@ -18,8 +18,9 @@ enum HandshakeFailure: Error, Hashable, Sendable {
     case reset
     /// The server does not use TLS.
     case notTLS(OtherProtocol)
-    /// The server did not consent to TLS in the dialogue before it (STARTTLS). These are its words.
-    case noUpgrade([UInt8])
+    /// The server did not consent to TLS in the dialogue before it (STARTTLS). These are its words, and the
+    /// part of the dialogue that they end.
+    case noUpgrade([UInt8], at: StartTLS.Part)
     /// The proxy gave no tunnel. The text says why.
     case noTunnel(String)
     /// The server uses TLS, but the handshake failed. The text is OpenSSL's reason.

@@ -42,7 +42,7 @@ struct Preamble {
     }
 
     private func run(_ upgrade: StartTLS, host: String) async throws(HandshakeFailure) {
-        for step in upgrade.steps(host: host) {
+        for (part, step) in upgrade.parts(host: host) {
             switch step {
             case .send(let bytes): try await send(bytes)
             case .receive(let answer):
@@ -50,10 +50,10 @@ struct Preamble {
                 reading: while true {
                     switch answer(received) {
                     case .complete: break reading
-                    case .refused: throw .noUpgrade(received)
+                    case .refused: throw .noUpgrade(received, at: part)
                     case .incomplete: break
                     }
-                    guard received.count < Self.mostBytes else { throw .noUpgrade(received) }
+                    guard received.count < Self.mostBytes else { throw .noUpgrade(received, at: part) }
                     guard let byte = try await receive(upTo: 1, until: limits.end) else { throw .silentTLS }
                     received += byte
                 }

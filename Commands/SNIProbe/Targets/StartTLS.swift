@@ -21,6 +21,25 @@ enum StartTLS: String, Sendable, CaseIterable {
         case refused
     }
 
+    /// A part of the dialogue.
+    enum Part: Hashable, Sendable {
+        /// What the server says first.
+        case greeting
+        /// What comes between that and the request.
+        case introduction
+        /// The request to change to TLS.
+        case request
+    }
+
+    /// The steps, each with its part of the dialogue.
+    func parts(host: String) -> [(Part, Step)] {
+        let steps = steps(host: host)
+        return steps.enumerated().map { index, step in
+            if index >= steps.count - 2 { return (.request, step) }
+            return (index == 0 ? .greeting : .introduction, step)
+        }
+    }
+
     /// The port that the protocol uses without TLS, for targets without a port.
     var port: UInt16 {
         switch self {

@@ -33,9 +33,9 @@ extension FailureVerdict {
             .notTLS(.http) where mayRefuseHeader:
             HintWriter.unexpectedHeader
         case .closed, .reset: lost
+        case .notTLS(let other) where other.upgrade != nil && firstBytes.greetsByRefusing: Self.turnedAway
         case .notTLS(.http): "try http://\(.host):\(port)/ or another port"
-        case .noUpgrade:
-            "TLS is not set up there for this protocol, or port \(port) speaks another one"
+        case .noUpgrade(let bytes, let part): noUpgrade(bytes, at: part)
         case .noTunnel:
             "ask who runs the proxy whether it may connect to \(.ip), port \(port); for 407 it wants SNI_PROBE_PROXY_USER"
         case .notTLS(.http2):
@@ -59,6 +59,24 @@ extension FailureVerdict {
     /// Whether the server may have taken the header of `--proxy-protocol` for its client's first bytes. A
     /// server of web pages answers such a request in clear text, also where it speaks TLS.
     private var mayRefuseHeader: Bool { settings.proxyHeader != nil && sni != .refused }
+
+    /// The first bytes that are not TLS.
+    private var firstBytes: [UInt8] { observation.first?.nonTLSBytes ?? [] }
+
+    private static let turnedAway: HintText =
+        "the server turns this client away before TLS: its words say why; try later, or from an address that it accepts"
+
+    private func noUpgrade(_ bytes: [UInt8], at part: StartTLS.Part) -> HintText {
+        if bytes.starts(with: "4".utf8), part == .request {
+            return "TLS is set up there, but does not work for now: look at the server's log"
+        }
+        guard part != .request, bytes.turnsAway else {
+            return "TLS is not set up there for this protocol, or port \(port) speaks another one"
+        }
+        return part == .greeting
+            ? Self.turnedAway
+            : "the server refuses how this client introduces itself, before it is asked for TLS: its words say why"
+    }
 
     private func upgrade(_ other: OtherProtocol) -> HintText {
         let words = other == .mailOrFiles ? "smtp, lmtp or ftp" : other.upgrade?.rawValue ?? ""
@@ -149,11 +167,15 @@ extension FailureVerdict {
     }
 
     private var lost: HintText {
+        if observation.first?.hasReceivedBytes == true {
+            return
+                "it has begun to answer, so it took the connection and the hello, and then ended it without an alert: "
+                + "look at the log of the server"
+        }
         if isAlikeOnBothSides {
             return
-                "the server, or a filter before it, ends the connection without an alert, with the name and without: "
-                + "compare another IP. A server behind a load balancer may also expect a PROXY header first: --proxy-protocol 2"
-                + orIntolerant
+                "the server, or a filter before it, ends the connection without an alert or another word, with the name "
+                + "and without, as one does that expects a load balancer's PROXY header first: --proxy-protocol 2"
         }
         if serverName == nil { return "it may require a name, and none was sent: " + withName }
         if sni == .refused, let serverName {
@@ -173,6 +195,21 @@ extension FailureVerdict {
         guard observation.probe.target.host.name == nil else { return "leave out --no-sni" }
         let port = port == 443 ? "" : ":\(port)"
         return "sni-probe NAME\(port) @\(.at)"
+    }
+}
+
+extension [UInt8] {
+    /// Whether they are a refusal to deal with the client: a number of SMTP, FTP or NNTP, or a word of other
+    /// protocols.
+    fileprivate var turnsAway: Bool {
+        (starts(with: "4".utf8) || starts(with: "5".utf8))
+            && prefix(3).allSatisfy { (0x30...0x39).contains($0) }
+            || ["* BYE", "-ERR", "BYE", "ERROR"].contains { starts(with: $0.utf8) }
+    }
+
+    /// Whether they begin a connection with that, which is no answer to a hello that is not understood.
+    fileprivate var greetsByRefusing: Bool {
+        ["421", "554", "* BYE"].contains { starts(with: $0.utf8) }
     }
 }
 

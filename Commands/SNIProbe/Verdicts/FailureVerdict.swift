@@ -37,7 +37,7 @@ struct FailureVerdict {
                 "not TLS: the server speaks \(other.rawValue)",
                 brief: "not TLS: \(other.rawValue)"
             )
-        case .noUpgrade(let bytes): noUpgrade(Words.lastLine(bytes))
+        case .noUpgrade(let bytes, _): noUpgrade(Words.lastLine(bytes))
         case .noTunnel(let why):
             Fault(.unreachable, "the proxy gives no connection: \(why)", brief: "no connection by the proxy")
         case .broken where failure.lacksSecureRenegotiation:

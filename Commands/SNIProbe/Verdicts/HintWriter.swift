@@ -74,6 +74,8 @@ struct HintWriter {
         case .stapleMissing:
             "turn OCSP stapling on (nginx: ssl_stapling on), let the server reach its issuer's responder, or have a "
                 + "certificate issued without the must-staple extension"
+        case .chainSize where (record.leaf?.summary.der.count ?? 0) > Judge.mostOthersTake:
+            "the server's own certificate alone is too large: have one issued with fewer names, or several"
         case .chainSize:
             "curl, OpenSSL and GnuTLS accept 100 KiB: send the chain of this certificate and nothing else"
         case .tooFewDays where record.chainEnd?.above == true: renewIssuer
@@ -249,6 +251,11 @@ struct HintWriter {
         case 400 where !record.target.usesTLS:
             return settings.proxyHeader != nil
                 ? Self.unexpectedHeader : "some servers answer this on a port for TLS: try https://"
+        case 401,
+            403 where record.target.usesTLS && settings.identity == nil:
+            return
+                "the server refuses this client: give what it wants to know of one, as --header or --cert, or accept "
+                + "the status with --status"
         case 500...: return record.target.usesTLS ? "TLS is fine; the service behind it is not" : nil
         default: return "if that status is right, accept it with --status"
         }

@@ -157,6 +157,28 @@ struct StartTLSTests {
         if upgrade == .smtp { #expect(outcome.record?.faults.first?.text.hasSuffix("'454 no TLS'") == true) }
     }
 
+    @Test("The hint says at which part of the dialogue the server refuses")
+    func parts() async throws {
+        let cases: [(StartTLS, [DialogueRelay.Step], String)] = [
+            (.smtp, [.send("554 no\r\n")], "turns this client away"),
+            (.imap, [.send("* BYE no\r\n")], "turns this client away"),
+            (.pop3, [.send("-ERR no\r\n")], "turns this client away"),
+            (
+                .smtp, [.send("220 a\r\n"), .skipTo("\r\n"), .send("550 no\r\n")],
+                "how this client introduces"
+            ),
+            (.smtp, try #require(Self.refusals.first { $0.0 == .smtp }).1, "does not work for now"),
+            (.lmtp, try #require(Self.refusals.first { $0.0 == .lmtp }).1, "how this client introduces"),
+            (.ftp, try #require(Self.refusals.first { $0.0 == .ftp }).1, "TLS is not set up"),
+            (.pop3, try #require(Self.refusals.first { $0.0 == .pop3 }).1, "TLS is not set up"),
+        ]
+        for (upgrade, steps, words) in cases {
+            let relay = try DialogueRelay(steps + [.skip(1)], to: 0)
+            let outcome = try await probe(relay, "--starttls", upgrade.rawValue)
+            #expect(outcome.record?.hint?.text.contains(words) == true, "\(upgrade) \(words)")
+        }
+    }
+
     @Test("A server that says nothing is silent, and one that leaves has closed")
     func silence() async throws {
         let silent = try FixtureServer.start(behaviour: .bytes(.silent))

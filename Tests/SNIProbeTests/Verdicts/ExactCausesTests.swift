@@ -131,18 +131,17 @@ struct ExactCausesTests {
 
     @Test("A server that may not tolerate TLS 1.3 has a hint at --tls 1.2, unless that was given")
     func intolerant() async throws {
-        for script: ByteScript in [[.awaitArrival, .alert(40), .awaitClose], [.awaitArrival, .cut]] {
-            #expect(try await record(of: script).hint?.text.contains("--tls 1.2") == true)
-            #expect(try await record(of: script, "--tls", "1.2").hint?.text.contains("--tls 1.2") == false)
-        }
+        let script: ByteScript = [.awaitArrival, .alert(40), .awaitClose]
+        #expect(try await record(of: script).hint?.text.contains("--tls 1.2") == true)
+        #expect(try await record(of: script, "--tls", "1.2").hint?.text.contains("--tls 1.2") == false)
+        // One that says nothing has one likely cause.
+        #expect(try await record(of: [.awaitArrival, .cut]).hint?.text.contains("--tls 1.2") == false)
     }
 
     @Test(
         "A protocol without TLS is recognised by its first bytes, and its hint has what --starttls takes",
         arguments: [
             (Array("220 mx.test ESMTP Postfix\r\n".utf8), "SMTP", "smtp"),
-            (Array("554 5.7.1 no\r\n".utf8), "SMTP", "smtp"),
-            (Array("421 4.7.0 mx.test ESMTP busy\r\n".utf8), "SMTP", "smtp"),
             (Array("220 (vsFTPd 3.0.3)\r\n".utf8), "FTP", "ftp"),
             (Array("220 mx.test ready\r\n".utf8), "SMTP, LMTP or FTP", "smtp, lmtp or ftp"),
             (Array("220 mx.test LMTP\r\n".utf8), "LMTP", "lmtp"),
@@ -161,6 +160,43 @@ struct ExactCausesTests {
         let record = try await record(of: [.rawBytes(bytes), .awaitClose])
         #expect(record.faults.map(\.text) == ["not TLS: the server speaks \(name)"])
         #expect(record.hint?.text.contains("--starttls \(word) asks") == true)
+    }
+
+    @Test(
+        "A greeting that refuses the client has no hint at --starttls, with which the same would come",
+        arguments: ["554 5.7.1 no\r\n", "421 4.7.0 mx.test ESMTP busy\r\n", "* BYE not from there\r\n"]
+    )
+    func turnedAway(_ line: String) async throws {
+        let record = try await record(of: [.rawBytes(Array(line.utf8)), .awaitClose])
+        #expect(record.faults.map(\.id) == [.notTLS])
+        #expect(record.hint?.text.hasPrefix("the server turns this client away before TLS") == true)
+    }
+
+    @Test("A connection that is lost after the server's first bytes is not one that wants a PROXY header")
+    func lostLater() async throws {
+        // The beginning of a record with a handshake message.
+        let record = try await record(of: [.awaitArrival, .rawBytes([22, 3, 3, 0, 80, 2, 0, 0, 76]), .cut])
+        #expect(record.faults.map(\.id) == [.reset])
+        #expect(record.hint?.text.contains("PROXY") == false)
+        #expect(record.hint?.text.hasPrefix("it has begun to answer") == true)
+    }
+
+    @Test("A refusal of a path has a hint at what a client may show")
+    func forbidden() async throws {
+        let server = try FixtureServer.start(.tls(root.certificate(for: "a.test"))) { _ in .status(403) }
+        let record = try await record(["https://a.test:\(server.port)/", "@127.0.0.1"])
+        #expect(record.faults.map(\.id) == [.httpStatus])
+        #expect(record.hint?.text.contains("--cert") == true)
+    }
+
+    @Test("A certificate that alone is larger than clients accept is to have fewer names")
+    func largeLeaf() async throws {
+        var profile = CertificateProfile(for: "a.test")
+        profile.names += (0..<4_000).map { .dns("a-rather-long-name-of-a-host-\($0).example.test") }
+        let server = try FixtureServer.start(.tls(try root.issue(profile))) { _ in .text("") }
+        let record = try await record(["a.test@\(server.authority)", "--skip-default"])
+        #expect(record.faults.map(\.id).contains(.chainSize))
+        #expect(record.hint?.text.contains("fewer names") == true)
     }
 
     @Test("The word of each protocol for --starttls is in the table once")

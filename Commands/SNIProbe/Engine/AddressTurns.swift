@@ -27,7 +27,7 @@ final class AddressTurns: Sendable {
         func end() { turns.leave(self) }
     }
 
-    private struct Place {
+    private struct Address {
         /// Those that connect, and since when.
         var connecting: [ObjectIdentifier: Instant] = [:]
         var owner: ObjectIdentifier?
@@ -59,7 +59,7 @@ final class AddressTurns: Sendable {
         }
     }
 
-    private let places = Locked<[Endpoint: Place]>([:])
+    private let places = Locked<[Endpoint: Address]>([:])
 
     func turn(at address: Endpoint, on loop: EventLoop) -> Turn {
         Turn(turns: self, place: address, handle: LoopHandle(loop: loop))
@@ -88,9 +88,9 @@ final class AddressTurns: Sendable {
     private func leave(_ turn: Turn) { change(turn) { _ in } }
 
     /// Ends what the turn has, changes the place, and wakes those that wait.
-    private func change(_ turn: Turn, _ body: (inout Place) -> Void) {
+    private func change(_ turn: Turn, _ body: (inout Address) -> Void) {
         let waiting = places.withLock { places in
-            var place = places[turn.place] ?? Place()
+            var place = places[turn.place] ?? Address()
             place.remove(turn)
             body(&place)
             places[turn.place] = place.isIdle ? nil : place

@@ -197,9 +197,7 @@ struct ProbeEngine: Sendable {
                     return await repeated(probe, name, DialLimits(call, loop: loop))
                 },
                 confirmations: { confirmations(probe, firstName, first: $0, second: $1) },
-                vary: {
-                    AnswerCount($0, of: probe.target, now: Int(clamping: UnixTime.now.seconds))?.vary ?? false
-                }
+                vary: { tools.vary($0, probe.target) }
             )
         )
         await compared.run()

@@ -12,9 +12,18 @@ final class ProbeTools: Sendable {
     let memory = AddressMemory()
     /// The HTTPS records, if they are wanted.
     let records: RecordSource?
+    /// Whether a client would say different things of handshakes of one kind.
+    let vary: Variance
 
-    init(_ settings: ProbeSettings, loop: EventLoop, records: RecordSource? = nil) {
-        (self.settings, self.records) = (settings, records)
+    typealias Variance = @Sendable ([Handshake], ProbeTarget) -> Bool
+
+    init(
+        _ settings: ProbeSettings,
+        loop: EventLoop,
+        records: RecordSource? = nil,
+        vary: @escaping Variance = { _, _ in false }
+    ) {
+        (self.settings, self.records, self.vary) = (settings, records, vary)
         timeouts =
             Timeouts(
                 queue: settings.timeout,

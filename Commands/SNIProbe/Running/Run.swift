@@ -108,7 +108,14 @@ final class Run {
         baseline = try options.baseline.map { (path) throws(UsageError) in try Baseline(path) }
         resolvers = try options.namedResolvers
         (context, lookups, end) = (surroundings.context, surroundings.lookups, surroundings.end)
-        tools = ProbeTools(options.settings, loop: surroundings.loop, records: try options.recordSource)
+        tools = ProbeTools(
+            options.settings,
+            loop: surroundings.loop,
+            records: try options.recordSource,
+            vary: {
+                AnswerCount($0, of: $1, now: Int(clamping: UnixTime.now.seconds))?.vary ?? false
+            }
+        )
         digest.anyIsEnough = options.anyGood
         loops = Loops(first: surroundings.loop)
         mailbox = Mailbox(surroundings.alarm)

@@ -39,7 +39,7 @@ struct Outlet: Sendable {
         switch event {
         case .ended(let report):
             var line = ReportLine(report: report)
-            if case .refused(407, _) = report.ending {
+            if report.isByStranger {
                 guard let count = strangers.next() else { return }
                 line.count = count
             }

@@ -33,6 +33,7 @@ extension Guest {
                 return nil
             }
             guard core.access.admits(head.headers) else { throw .noCredentials }
+            isAdmitted = true
             return head
         } catch {
             await refuse(error, to: request)

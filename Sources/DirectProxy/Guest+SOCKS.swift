@@ -15,6 +15,7 @@ enum SOCKSGreeting {
 extension Guest {
     func serveSOCKS(until deadline: Instant) async throws(Lost) -> ProxyCore.Work? {
         guard try await agree(until: deadline) else { return nil }
+        isAdmitted = true
         let head = try await take(4, until: deadline)
         guard head[0] == SOCKSGreeting.version, head[2] == 0 else { throw .gone }
         let target = try await target(ofType: head[3], until: deadline)

@@ -11,6 +11,8 @@ final class Guest: @unchecked Sendable {
     /// The bytes of it that are not used yet.
     var ahead: ArraySlice<UInt8> = []
 
+    /// Whether it has shown that it may use the proxy.
+    var isAdmitted = false
     /// The number of its task.
     private let number: UInt64
 
@@ -121,6 +123,7 @@ final class Guest: @unchecked Sendable {
                 TunnelReport(
                     road: road,
                     target: target?.description,
+                    isByStranger: !isAdmitted,
                     ending: .refused(refusal.kind.status, refusal.line)
                 )
             )

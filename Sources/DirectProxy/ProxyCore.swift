@@ -21,6 +21,8 @@ final class ProxyCore: @unchecked Sendable {
     let pipes = PipePool()
     #endif
     private let listeners: [ListeningSocket]
+    /// Whether the listening sockets are open. Its lock is held to accept and to close, which any thread may.
+    private let isListening = Locked(true)
     private let state = Locked(State())
 
     private let tunnels: Room
@@ -107,7 +109,7 @@ final class ProxyCore: @unchecked Sendable {
             begin { _ in
                 await self.accept(from: listener)
                 let isDead = listener.isHungUp
-                listener.close()
+                self.closeListeners()
                 if isDead, !self.isStopped { onDeath() }
             }
         }
@@ -127,6 +129,7 @@ final class ProxyCore: @unchecked Sendable {
                 state.strangers.union(state.resting).compactMap { state.tasks[$0] ?? nil }
             )
         }
+        closeListeners()
         for listener in listeners { listener.wakeAll() }
         for task in idle { task.cancel() }
         if !isEmpty, await stopper.waitForSignal(until: end) != .ready {
@@ -136,8 +139,17 @@ final class ProxyCore: @unchecked Sendable {
         }
     }
 
+    /// Frees the ports: another proxy may listen there when this returns.
+    private func closeListeners() {
+        isListening.withLock { isListening in
+            if isListening { for listener in listeners { listener.close() } }
+            isListening = false
+        }
+    }
+
     /// Breaks everything off.
     func abort() {
+        closeListeners()
         let tasks = state.withLock { state in
             (state.isStopped, state.isAborted) = (true, true)
             return state.tasks.values.compactMap { $0 }
@@ -149,14 +161,17 @@ final class ProxyCore: @unchecked Sendable {
 
     /// Accepts connections until the proxy stops, or the system ends the listening.
     private func accept(from listener: ListeningSocket) async {
-        var (isPaused, accepted) = (false, 0)
+        var (isPaused, count) = (false, 0)
         while !isStopped, !listener.isHungUp {
             do throws(SystemError) {
-                if let socket = try listener.accept() {
+                let accepted = try isListening.withLock { isListening throws(SystemError) in
+                    isListening ? try listener.accept() : nil
+                }
+                if let socket = accepted {
                     begin { await Guest(socket, number: $0, core: self).serve() }
-                    (isPaused, accepted) = (false, accepted + 1)
+                    (isPaused, count) = (false, count + 1)
                     // A stream of connections must not keep those that have come from being served.
-                    if accepted % Self.acceptedPerTurn == 0 { await loop.yield() }
+                    if count % Self.acceptedPerTurn == 0 { await loop.yield() }
                     continue
                 }
                 guard case .ready = await listener.input.wait(until: .never, on: loop) else { return }

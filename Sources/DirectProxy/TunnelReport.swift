@@ -33,6 +33,9 @@ public struct TunnelReport: Sendable {
     /// The host and the port as the program named them; `nil` if its request could not be read, or had no
     /// right to be.
     public var target: String?
+    /// Whether the program had not shown yet that it may use the proxy. Any program of the machine can cause
+    /// any number of such reports.
+    public var isByStranger = false
     /// The address that was connected to.
     public var endpoint: Endpoint?
     /// Where the address comes from.

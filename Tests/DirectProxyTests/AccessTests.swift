@@ -90,6 +90,32 @@ struct AccessTests {
         )
     }
 
+    @Test("A proxy with a port of its own begins anew at that port")
+    func again() throws {
+        var configuration = LocalProxySettings()
+        let free = try { () throws -> Endpoint in
+            let listener = try Listener.atOwnAddress()
+            return Endpoint(listener.address, port: listener.port)
+        }()
+        configuration.listen = [free]
+        let proxy = LocalProxy(configuration)
+        for _ in 0..<20 {
+            try proxy.start()
+            #expect(proxy.endpoints == [free])
+        }
+    }
+
+    @Test("A report says whether the program had shown its credentials")
+    func strangers() async throws {
+        let stage = try Stage { configuration, _ in configuration.access = .credentials }
+        let field = "Proxy-Authorization: Basic \(try Self.encoded(stage))\r\n\r\n"
+        for request in ["x\r\n\r\n", "GET http://a.test/ HTTP/1.1\r\n\r\n", "CONNECT a HTTP/1.1\r\n\(field)"]
+        {
+            _ = try stage.answer(request)
+        }
+        #expect(await stage.reports(3).map(\.isByStranger) == [true, true, false])
+    }
+
     @Test("Where the system ends the listening, it listens anew, with new credentials, and tells it")
     func restart() async throws {
         let (news, told) = AsyncStream.makeStream(of: Void.self)

@@ -71,8 +71,7 @@ struct TunnelTests {
         let sending = Task { [sent] in try await onOwnThread { try program.send(sent) } }
         // The proxy has taken what it may, and waits: the far side has been sent no more than its buffers
         // hold.
-        var received: [UInt8] = []
-        while received.count < sent.count { received += try far.receive() }
+        let received = try await onOwnThread { [count = sent.count] in try far.receive(exactly: count) }
         try await sending.value
         #expect(received == sent)
         program.finishSending()
@@ -90,8 +89,7 @@ struct TunnelTests {
                 while true { try program.send([UInt8](repeating: 1, count: 1 << 20)) }
             }
         }
-        var received = 0
-        while received < 8 << 20 { received += try far.receive().count }
+        _ = try await onOwnThread { try far.receive(exactly: 8 << 20) }
         far.reset()
         await #expect(throws: SystemError.self) { try await sending.value }
         #expect(await stage.reports(1).first?.ending == .reset(byTarget: true))

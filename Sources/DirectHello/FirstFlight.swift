@@ -13,11 +13,15 @@ package struct FirstFlight {
         /// They begin like TLS, and are no ClientHello, or one that is too long or malformed. A server may
         /// be less strict, and find one in them.
         case unreadable
+        /// They are a handshake message, and no ClientHello.
+        case otherMessage
         /// They begin with this one.
         case hello(ClientHello)
     }
 
     private var verdict = Verdict.needsMore
+    /// The number of bytes that the last call of ``add(_:)`` has used.
+    package private(set) var used = 0
     /// The bytes of the record that is not complete.
     private var record: [UInt8] = []
     /// The bytes of the message, without the records' heads.
@@ -29,8 +33,10 @@ package struct FirstFlight {
     /// Takes the next bytes, and says what they are. After a verdict they are not looked at.
     package mutating func add(_ bytes: Span<UInt8>) -> Verdict {
         guard verdict == .needsMore else { return verdict }
+        used = 0
         for index in bytes.indices {
             record.append(bytes[index])
+            used += 1
             verdict = next()
             if verdict != .needsMore {
                 (record, message) = ([], [])
@@ -56,7 +62,8 @@ package struct FirstFlight {
         guard record.count == Self.headSize + length else { return .needsMore }
         message += record[Self.headSize...]
         record = []
-        guard message.count <= Self.longestMessage, message[0] == Self.clientHello else { return .unreadable }
+        guard message[0] == Self.clientHello else { return .otherMessage }
+        guard message.count <= Self.longestMessage else { return .unreadable }
         guard message.count >= 4 else { return .needsMore }
         let size = Int(message[1]) << 16 | Int(message[2]) << 8 | Int(message[3])
         guard size <= Self.longestMessage else { return .unreadable }
@@ -64,10 +71,11 @@ package struct FirstFlight {
         return ClientHello(body: message[4..<(4 + size)]).map { .hello($0) } ?? .unreadable
     }
 
-    private static let handshake: UInt8 = 22
-    private static let recordTypes: ClosedRange<UInt8> = 20...24
+    package static let handshake: UInt8 = 22
+    /// From ChangeCipherSpec to Heartbeat.
+    package static let recordTypes: ClosedRange<UInt8> = 20...24
     private static let clientHello: UInt8 = 1
-    private static let headSize = 5
+    package static let headSize = 5
     private static let longestRecord = 1 << 14
     /// Several times what the longest of today have.
     private static let longestMessage = 1 << 15

@@ -75,7 +75,8 @@ extension LocalProxy {
         case reported
         /// It is read before anything is sent on. A tunnel in which it is not the host that the program has
         /// named to the proxy, or begins like TLS and cannot be read, ends with an alert. What does not begin
-        /// like TLS, or has no name, passes.
+        /// like TLS, or has no name, passes. So it is with the second ClientHello that a server may ask for;
+        /// one that is sent encrypted later on cannot be seen.
         case matching
     }
 

@@ -43,7 +43,8 @@ struct FirstFlightTests {
     func others(_ bytes: [UInt8], _ position: Int) {
         var flight = FirstFlight()
         for (index, byte) in bytes.enumerated() {
-            let verdict: FirstFlight.Verdict = bytes[0] == 0x47 ? .other : .unreadable
+            let verdict: FirstFlight.Verdict =
+                bytes[0] == 0x47 ? .other : bytes.count == 6 ? .otherMessage : .unreadable
             #expect(flight.add([byte].span) == (index < position ? .needsMore : verdict))
         }
     }
@@ -135,6 +136,31 @@ struct FirstFlightTests {
                 #expect(try far.receive(exactly: hello.count) == hello)
             } else {
                 #expect(try program.receive(exactly: 7) == [21, 3, 3, 0, 2, 2, 112], "cut at \(cut)")
+            }
+        }
+    }
+
+    @Test(
+        "Where names must match, those of a second ClientHello must as well, until the handshake goes on",
+        arguments: [
+            ([], false), ([20, 3, 3, 0, 1, 1], false), ([23, 3, 3, 0, 2, 22, 3], false),
+            ([22, 3, 3, 0, 5, 16, 0, 0, 1, 7], true),
+        ] as [([UInt8], Bool)]
+    )
+    func second(between: [UInt8], isSeenNoMore: Bool) throws {
+        let stage = try Stage { configuration, _ in configuration.serverNames = .matching }
+        let first = Self.hello("www.nowhere.test", recordSize: 50)
+        for (name, passes) in [("www.nowhere.test", true), ("evil.test", isSeenNoMore)] {
+            let second = Self.hello(name)
+            let (program, far) = try stage.tunnel()
+            try program.send(first)
+            #expect(try far.receive(exactly: first.count) == first)
+            for byte in between { try program.send([byte]) }
+            try program.send(second)
+            if passes {
+                #expect(try far.receive(exactly: between.count + second.count) == between + second)
+            } else {
+                #expect(try program.receive(exactly: 7) == [21, 3, 3, 0, 2, 2, 112])
             }
         }
     }

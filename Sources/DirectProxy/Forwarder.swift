@@ -94,7 +94,7 @@ final class Forwarder: @unchecked Sendable {
                 (report.ending, goesOn) = try await exchange(forwarded, over: far)
             } catch {
                 far.end.reset()
-                if answer == nil, toNear.isEmpty {
+                if moved.down == 0 || answer == nil && toNear.isEmpty {
                     // Nothing of an answer has gone to the program: it can be told.
                     switch error {
                     case .malformed(let fault): throw Refusal(fault)

@@ -7,7 +7,7 @@ internal import DirectTransport
 extension Guest {
     func serveHTTP(until deadline: Instant) async -> ProxyCore.Work? {
         var limits = HTTP1Limits()
-        limits.headBytes = core.limits.headBytes
+        (limits.headBytes, limits.lineBytes) = (core.limits.headBytes, core.limits.headBytes)
         var reader = RequestReader(limits: limits)
         guard let request = await request(&reader, until: deadline) else { return nil }
         do throws(Refusal) {
@@ -98,8 +98,9 @@ extension Guest {
 extension Refusal {
     init(_ fault: RequestFault) {
         switch fault {
-        case .message(.headTooLarge), .message(.lineTooLong), .message(.tooManyFields):
+        case .message(.headTooLarge), .message(.lineTooLong):
             self.init(kind: .tooLarge, line: "\(fault); raise limits.headBytes")
+        case .message(.tooManyFields): self.init(kind: .tooLarge, line: "\(fault)")
         default: self.init(kind: .malformed, line: "not a request to a proxy: \(fault)")
         }
     }

@@ -31,15 +31,21 @@ final class Guest: @unchecked Sendable {
     /// get there.
     func serve() async {
         let deadline = moment(after: core.limits.head)
+        var isSOCKS = false
         do throws(Lost) {
             guard core.meet(number) else { throw .cancelled }
             try await fill(until: deadline)
-            let isSOCKS = ahead.first == SOCKSGreeting.version
+            isSOCKS = ahead.first == SOCKSGreeting.version
             let work = isSOCKS ? try await serveSOCKS(until: deadline) : await serveHTTP(until: deadline)
             if let work { core.begin(work) }
         } catch {
             guard error == .cancelled, !core.isStopped else { return socket.reset() }
-            await refuse(.crowded, to: nil)
+            if isSOCKS {
+                tell(.crowded, of: nil, road: .socks)
+                socket.reset()
+            } else {
+                await refuse(.crowded, to: nil)
+            }
         }
     }
 

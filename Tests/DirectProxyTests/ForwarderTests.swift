@@ -168,7 +168,7 @@ struct ForwarderTests {
             "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n",
             "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n",
             "HTTP/1.1 200 OK\r\nA: b\nContent-Length: 5\r\n\r\n", "HTTP/1.1 101 Switching\r\n\r\n",
-            "SSH-2.0-x\r\n", "",
+            "SSH-2.0-x\r\n", "", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n+1\r\na\r\n",
         ]
     )
     func badResponse(_ response: String) throws {

@@ -254,6 +254,15 @@ struct RefusalTests {
         #expect(answer.hasPrefix("HTTP/1.1 431 "))
     }
 
+    @Test("A line may be as long as the head")
+    func longLine() throws {
+        let stage = try Stage { configuration, _ in configuration.limits.headBytes = 100_000 }
+        let field = "A: \(String(repeating: "x", count: 90_000))\r\n"
+        let program = try stage.program()
+        try program.send("CONNECT \(Stage.name) HTTP/1.1\r\n\(field)\r\n")
+        #expect(try program.text(12) == "HTTP/1.1 200")
+    }
+
     @Test("A target that refuses the connection is 502")
     func refusedConnection() throws {
         let dead = try Listener(listening: false)

@@ -25,6 +25,17 @@ struct SOCKSTests {
         #expect(report.target == "www.nowhere.test:443")
     }
 
+    @Test("A program that has to go for others before its request is not answered in HTTP")
+    func crowded() async throws {
+        let stage = try Stage { configuration, _ in configuration.limits.waiting = 1 }
+        let program = try stage.program()
+        try program.send([5, 1, 0])
+        #expect(try program.receive(exactly: 2) == [5, 0])
+        _ = try stage.tunnel()
+        #expect(throws: (any Error).self) { try program.receive(exactly: 1) }
+        #expect(await stage.reports(1).first?.road == .socks)
+    }
+
     @Test("An address is dialled as it is, if the vetting allows it", arguments: [true, false])
     func address(isAllowed: Bool) throws {
         let stage = try Stage { configuration, _ in if isAllowed { configuration.vetting = nil } }

@@ -75,7 +75,7 @@ extension FixtureAsk {
             case .needsMore: continue
             case .other: return (.plain, all)
             // OpenSSL says what it thinks of it.
-            case .unreadable: return (.tls(nil), all)
+            case .unreadable, .otherMessage: return (.tls(nil), all)
             case .hello(let hello): return (.tls(hello.serverName), all)
             }
         }

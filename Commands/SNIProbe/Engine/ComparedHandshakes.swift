@@ -168,6 +168,8 @@ struct ComparedHandshakes {
     private mutating func goOn(in group: inout TaskGroup<Event>) {
         started += 1
         if plan.vary((lead.map { [$0.handshake] } ?? []) + firstAgain) { queue = [] }
+        // What begins after the end would say that it was silent.
+        if plan.loop.now >= plan.end.advanced(byNanoseconds: waited) { queue = [] }
         guard !queue.isEmpty else { return plan.turn.end() }
         // What has ended a moment ago, a load balancer may still count.
         let times = [lead?.handshake, second].compactMap { $0?.nanoseconds }

@@ -181,12 +181,14 @@ struct ProbeEngine: Sendable {
         _ limits: DialLimits
     ) async -> UInt64 {
         let probe = observation.probe
+        let patience = settings.comparisonTime.clampedNanoseconds
         var compared = ComparedHandshakes(
             .init(
                 loop: loop,
                 end: limits.end,
-                patience: settings.comparisonTime.clampedNanoseconds,
-                slowest: { tools.memory.slowest(at: probe.endpoint) ?? 0 },
+                patience: patience,
+                // Beyond that, waiting for one would leave the others no time.
+                slowest: { min(tools.memory.slowest(at: probe.endpoint) ?? 0, patience * 3 / 8) },
                 turn: turn,
                 first: { await makeFirst(probe, serverName: firstName, limits) },
                 second: { await makeSecond(probe, serverName: secondName, limits) },

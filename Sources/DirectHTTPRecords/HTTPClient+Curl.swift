@@ -18,9 +18,7 @@ extension HTTPClient {
         for request: Request,
         redacting redaction: Redaction = Redaction()
     ) throws(HTTPError) -> String {
-        let request = try firstRequest(for: request)
-        let url = try request.checkedURL()
-        let proxy = CurlProxy(proxy: (request.proxy ?? configuration.proxy).proxy(for: url))
-        return try CurlCommand(request, redacting: redaction, over: proxy).text
+        let (request, proxy) = try firstRequest(for: request)
+        return try CurlCommand(request, redacting: redaction, over: CurlProxy(proxy: proxy)).text
     }
 }

@@ -11,35 +11,28 @@ extension HTTPClient {
 
     /// Returns a request as this client would send it first: over `https` where HSTS asks for it, with the
     /// addresses of the request, its map or the client's map, with cookies, the client's fields and the
-    /// settings of its connection. No resolver is asked.
-    package func firstRequest(for request: Request) throws(HTTPError) -> Request {
+    /// settings of its connection; and the proxy that it goes over, if any. No resolver is asked.
+    package func firstRequest(for request: Request) throws(HTTPError) -> (Request, over: Proxy?) {
         var request = pipeline.fields.upgraded(request.resolved(against: configuration.baseURL))
-        let url = try request.checkedURL()
-        if request.unixSocket == nil, request.addresses == nil {
-            request.unixSocket = configuration.unixSockets[url.origin]
+        let plan = try pipeline.plan(for: request)
+        switch plan.way.target.route {
+        case .unixSocket(let path): request.unixSocket = path
+        case .chosen(let selection): request.addresses = selection.endpoints
+        case .system, .literal, .byProxy: break
         }
-        if request.unixSocket == nil, request.addresses == nil {
-            let map = request.addressMap ?? StaticMap()
-            request.addresses =
-                map.endpoints(for: url.host, port: url.port)
-                ?? configuration.addresses.endpoints(for: url.host, port: url.port)
+        if let cookies = request.cookies ?? configuration.cookies {
+            request = request.with(cookiesOf: cookies)
         }
-        if let stores = CookiesAndHSTS(cookies: request.cookies ?? configuration.cookies, hsts: nil) {
-            request = stores.withCookies(request)
-        }
-        let fields = ClientFields(configuration)
-        let crossing = fields.crossing(by: request.redirects ?? configuration.redirects)
-        let trail = HopRequest.beginning(request, by: crossing).trail
         if request.tls == nil {
             var tls = configuration.tls
-            if trail?.isForeign(to: url) == true { tls.clientIdentity = nil }
+            if plan.way.isAnonymous { tls.clientIdentity = nil }
             request.tls = tls
         }
         request.encryptedClientHello = request.encryptedClientHello ?? configuration.encryptedClientHello
         if request.unixSocket == nil {
             request.localBinding = request.localBinding ?? configuration.localBinding
         }
-        request.headers.complete(with: fields.defaults(for: request, trail))
-        return request
+        request.headers.complete(with: plan.message.defaults)
+        return (request, plan.way.target.proxy?.proxy)
     }
 }

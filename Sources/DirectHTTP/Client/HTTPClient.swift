@@ -80,7 +80,7 @@ extension HTTPClient {
     /// and other secrets are not sent, wherever the request goes.
     @concurrent
     package func sendContinued(_ request: Request) async throws -> Response {
-        try await pipeline.sendApart(request, isContinued: true).delivered(to: request)
+        try await pipeline.sendContinued(request).delivered(to: request)
     }
 
     /// Sends a request and returns the response with its whole body.

@@ -72,7 +72,7 @@ final class ContentDecoding: Sendable {
 
 extension Response {
     /// Whether the response may have coded content.
-    fileprivate var isCoded: Bool { headers.index(of: "content-encoding") != nil && body.mayHaveContent }
+    var isCoded: Bool { headers.index(of: "content-encoding") != nil && body.mayHaveContent }
 }
 
 extension ResponseBody {

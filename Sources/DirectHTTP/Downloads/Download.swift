@@ -27,10 +27,10 @@ struct Download {
         case disagreement(DownloadError.Restart)
     }
 
-    private let request: Request
+    /// The request as the caller made it, for the whole.
+    private let hop: HopRequest
     private let options: DownloadOptions
     private let disk: DownloadDisk
-    private let call: Call
     private let pipeline: Pipeline
     private let policy: RetryPolicy
     private let loop: EventLoop
@@ -50,22 +50,20 @@ struct Download {
     private let resumedBytes: UInt64
 
     init(
-        _ request: Request,
+        _ hop: HopRequest,
         _ options: DownloadOptions,
         to disk: DownloadDisk,
-        call: Call,
         through pipeline: Pipeline,
         onProgress: (@Sendable (TransferProgress) -> Void)?
     ) {
-        self.request = request
+        self.hop = hop
         self.options = options
         self.disk = disk
-        self.call = call
         self.pipeline = pipeline
-        policy = request.retries ?? pipeline.configuration.retries ?? RetryPolicy()
+        policy = hop.request.retries ?? pipeline.configuration.retries ?? RetryPolicy()
         loop = pipeline.configuration.loop
         self.onProgress = onProgress
-        endpoints = request.failedEndpoints
+        endpoints = hop.request.failedEndpoints
         resumedBytes = Self.rest(of: disk, options)?.start ?? 0
         parts = resumedBytes > 0 ? 1 : 0
     }
@@ -90,7 +88,7 @@ struct Download {
         let wanted = wantedRest
         let response: Response
         do {
-            response = try await pipeline.sendApart(prepared(for: wanted))
+            response = try await pipeline.send(prepared(for: wanted))
         } catch let error as HTTPError {
             endpoints.recordFailure(at: error.endpointOfFailure)
             history += error.history
@@ -274,7 +272,7 @@ extension Download {
         }
         request.retries = .singleAttempt
         request.failedEndpoints = endpoints
-        request.repeatability = call.repeatability
+        request.repeatability = hop.repeatability
         request.bypassesCache = true
         if call.end < .never { request.timeouts.total = .after(max(.zero, call.end.since(loop.now))) }
         return request
@@ -282,7 +280,7 @@ extension Download {
 
     /// Waits as the retry policy says, or throws the failure if the policy allows no further attempt.
     private mutating func pause(after result: Result<Response, HTTPError>) async throws {
-        switch await policy.next(after: max(1, failures), result, of: request, call: call, on: loop) {
+        switch await policy.next(after: max(1, failures), result, of: hop, on: loop) {
         case .end(let stop):
             switch result {
             case .success(let response): throw failure(response, stop: stop)
@@ -339,6 +337,8 @@ extension Download {
         )
     }
 
+    private var request: Request { hop.request }
+    private var call: Call { hop.call }
     private var name: String? { (try? request.url)?.host.description }
 
     private func error(_ reason: HTTPError.Reason, _ response: Response) -> HTTPError {

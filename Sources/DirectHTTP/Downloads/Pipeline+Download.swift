@@ -30,21 +30,14 @@ extension Pipeline {
         if let error = request.obstacleToDownload { throw HTTPError(.request, .download(error), name: name) }
         let loop = configuration.loop
         let limits = request.timeouts.over(configuration.timeouts, on: threads)
-        var call = Call(limits, from: loop.now)
-        call.repeatability = Repeatability()
-        let wait = DiskWait(within: call.limit, name: name, loop: loop)
+        var hop = HopRequest(request, Call(limits, from: loop.now))
+        hop.repeatability = Repeatability()
+        let wait = DiskWait(within: hop.call.limit, name: name, loop: loop)
         let disk = try await DownloadDisk(path, mode: options.mode, wait: wait)
         var isUseless = false
         do {
             try await disk.load()
-            var download = Download(
-                request,
-                options,
-                to: disk,
-                call: call,
-                through: self,
-                onProgress: onProgress
-            )
+            var download = Download(hop, options, to: disk, through: self, onProgress: onProgress)
             defer { isUseless = download.isUseless }
             let result = try await download.run()
             try await disk.commit()

@@ -9,10 +9,13 @@ struct AskingClient: Sendable {
     let cookieHolder: @Sendable () -> String?
     private let certificate: String?
     private let trust: String?
-    private let unixSockets: [Origin: UnixSocketPath]
-    private let fields: ClientFields
+    /// The store of the cookies that requests get; `nil` for none.
+    let cookies: (any CookieStore)?
+    private let planner: Planner
 
-    init(_ configuration: HTTPClient.Configuration, cookies: (any CookieStore)?, fields: ClientFields) {
+    init(_ configuration: HTTPClient.Configuration, cookies: (any CookieStore)?, by planner: Planner) {
+        self.cookies = cookies
+        self.planner = planner
         if let cookies, !(cookies is CookieJar || cookies is any CookieStoreOfHolder) {
             cookieHolder = { cookies.holderName }
         } else {
@@ -20,21 +23,20 @@ struct AskingClient: Sendable {
         }
         certificate = configuration.tls.clientIdentity.map(\.name)
         trust = configuration.tls.nameOfTrust(systemRoots: TrustRoots.namedPaths)
-        unixSockets = configuration.unixSockets
-        self.fields = fields
     }
 
     /// Returns who asks with a request that has no cookies of a store yet; `nil` where a redirect has led to
     /// a local socket, of which it may see nothing.
     ///
     /// - Parameter cookies: The name of the place of the cookies that it gets.
-    func asker(of request: Request, at url: HTTPURL, _ trail: Trail?, cookies: String?) -> Asker? {
+    func asker(of hop: borrowing HopRequest, at url: HTTPURL, cookies: String?) -> Asker? {
+        let (fields, trail) = (planner.fields, hop.trail)
         let isSecure = url.scheme == .https
-        let socket = request.addresses == nil ? unixSockets[url.origin] : nil
+        let socket = planner.clientSocket(for: hop.request, at: url)
         if socket != nil, trail?.isServersChoice == true { return nil }
         let places = [socket.map { "socket \($0)" }, isSecure ? trust : nil].compactMap(\.self)
         return Asker(
-            request.headers,
+            hop.request.headers,
             own: fields.identifying(trail),
             names: fields.identifyingNames,
             cookies: cookies,

@@ -8,53 +8,40 @@ internal import DirectTransport
 final class Attempts: Layer {
     private let roundTrip: RoundTrip
     /// The optional layers between the attempts and the round trip; `nil` if there are none.
-    private let networkLayers: (any NetworkLayer)?
+    private let network: (any Layer)?
     /// The client's policy. A policy of the request takes precedence.
     private let retries: RetryPolicy?
     /// Whether other code may send other requests than those that this layer knows.
     private let isIntercepted: Bool
     private let loop: EventLoop
 
-    init(_ configuration: HTTPClient.Configuration, roundTrip: RoundTrip, networkLayers: (any NetworkLayer)?)
-    {
+    init(_ configuration: HTTPClient.Configuration, roundTrip: RoundTrip, network: (any Layer)?) {
         self.roundTrip = roundTrip
-        self.networkLayers = networkLayers
+        self.network = network
         retries = configuration.retries
         isIntercepted = !configuration.networkInterceptors.isEmpty
         loop = configuration.loop
     }
 
-    func send(_ request: Request, trail: Trail?, call: Call) async throws -> Response {
-        try await send(request, trail: trail, call: call, from: loop.now)
-    }
+    /// Whether it has nothing to do with a request without options before there is a response to it.
+    var arePlain: Bool { network == nil && retries == nil && !isIntercepted }
 
-    /// Sends the request, which began at `start`. Inlined, because every request passes through it.
+    // Inlined, because every request passes through it.
     @inline(__always)
-    func send(
-        _ request: Request,
-        trail: Trail?,
-        call: Call,
-        from start: Instant
-    ) async throws -> Response {
+    func send(_ hop: borrowing HopRequest) async throws -> Response {
         var first: Response?
-        if !isIntercepted, retries == nil, !request.hasOptions || request.isPlain {
+        if !isIntercepted, retries == nil, !hop.request.hasOptions || hop.request.isSentOnce {
             let response: Response
-            if let networkLayers {
-                response = try await networkLayers.send(request, trail: trail, call: call, detour: nil)
+            if let network {
+                response = try await network.send(hop)
             } else {
-                response = try await roundTrip.send(
-                    request,
-                    trail: trail,
-                    call: call,
-                    detour: nil,
-                    from: start
-                )
+                response = try await roundTrip.send(hop)
             }
             guard response.mayBeSentAgain else { return response }
             first = response
         }
         // One call for both cases: a request that waits has room for the response of each.
-        return try await sendInAttempts(request, trail: trail, call: call, after: first)
+        return try await sendInAttempts(copy hop, after: first)
     }
 
     /// Sends the request, and again as far as the retry policy says so, or once if there is none. Not
@@ -62,32 +49,21 @@ final class Attempts: Layer {
     ///
     /// - Parameter first: the response of the first attempt, if the request was sent already.
     @inline(never)
-    private func sendInAttempts(
-        _ original: Request,
-        trail: Trail?,
-        call: Call,
-        after first: Response? = nil
-    ) async throws -> Response {
-        var (request, call) = (original, call)
+    private func sendInAttempts(_ original: HopRequest, after first: Response?) async throws -> Response {
+        var hop = original
         if isIntercepted {
-            call.repeatability = request.repeatability ?? call.repeatability ?? Repeatability()
+            hop.repeatability = hop.request.repeatability ?? hop.repeatability ?? Repeatability()
         }
+        let call = hop.call
         var history: [Hop] = []
-        var endpoints = request.failedEndpoints
+        var endpoints = hop.request.failedEndpoints
         var count = 0
         while true {
-            let result = try await attempt(
-                &request,
-                trail: trail,
-                call: call,
-                endpoints: &endpoints,
-                isFirst: count == 0,
-                after: first
-            )
-            guard let policy = original.retries ?? retries else { return try result.get() }
+            let result = try await attempt(&hop, endpoints: &endpoints, isFirst: count == 0, after: first)
+            guard let policy = original.request.retries ?? retries else { return try result.get() }
             count += 1
             history += result.history
-            switch await policy.next(after: count, result, of: request, call: call, on: loop) {
+            switch await policy.next(after: count, result, of: hop, on: loop) {
             case .end(let stop):
                 policy.refillBudget(after: result)
                 call.log?.attemptsEnded(stop)
@@ -96,7 +72,9 @@ final class Attempts: Layer {
                 // The wait begins here: reading the rest of the response must not carry it past the call's
                 // deadline.
                 let end = loop.now.advanced(byNanoseconds: wait.clampedNanoseconds)
-                if let hop = await result.hopBeforeRetry(of: request) { history.append(call.logging(hop)) }
+                if let hop = await result.hopBeforeRetry(of: hop.request) {
+                    history.append(call.logging(hop))
+                }
                 try await loop.sleep(until: end)
             }
         }
@@ -109,36 +87,31 @@ final class Attempts: Layer {
     /// 15.5.18) without the expectation. This does not count as a retry.
     ///
     /// - Parameter first: the response, if the request was sent already.
-    @inline(never)
     private func attempt(
-        _ request: inout Request,
-        trail: Trail?,
-        call: Call,
+        _ hop: inout HopRequest,
         endpoints: inout FailedEndpoints,
         isFirst: Bool,
         after first: Response?
     ) async throws -> Result<Response, HTTPError> {
-        let network: any NetworkLayer = networkLayers ?? roundTrip
+        let network: any Layer = network ?? roundTrip
         var refusals: [Hop] = []
         do {
-            if !isFirst { try await call.renewCredentials(of: &request) }
+            if !isFirst { try await hop.renewCredentials() }
+            hop.detour = endpoints.detour()
             var response: Response
-            if let first {
-                response = first
-            } else {
-                let detour = endpoints.detour()
-                response = try await network.send(request, trail: trail, call: call, detour: detour)
-            }
-            if case (var next, let reason)? = request.repeated(after: response, call),
-                await call.canSendAgain(request.body, after: response, on: loop)
+            if let first { response = first } else { response = try await network.send(hop) }
+            if case (let request, let reason)? = hop.repeated(after: response),
+                await hop.call.canSendAgain(request.body, after: response, on: loop)
             {
                 await response.body.drain()
-                refusals = [call.logging(Hop(reason, request.method, response))]
+                refusals = [hop.call.logging(Hop(reason, request.method, response))]
                 let isMisdirected = reason == .misdirected
                 if isMisdirected { endpoints.recordMisdirection(at: response.transaction?.endpoint) }
-                let detour = endpoints.detour(onNewConnection: isMisdirected)
-                try await call.renewCredentials(of: &next)
-                response = try await network.send(next, trail: trail, call: call, detour: detour)
+                var next = hop
+                next.request = request
+                next.detour = endpoints.detour(onNewConnection: isMisdirected)
+                try await next.renewCredentials()
+                response = try await network.send(next)
                 response.history = refusals + response.history
             }
             if response.status.isServerError { endpoints.recordFailure(at: response.transaction?.endpoint) }
@@ -152,20 +125,22 @@ final class Attempts: Layer {
 
 extension Request {
     /// Whether the request is sent once, and to any of its endpoints first.
-    fileprivate var isPlain: Bool { retries == nil && failedEndpoints.isEmpty }
+    fileprivate var isSentOnce: Bool { retries == nil && failedEndpoints.isEmpty }
+}
 
+extension HopRequest {
     /// Returns the request that is sent once more if the server refused this one without acting on it; `nil`
     /// if it did not, and if the request cannot be sent again.
-    fileprivate func repeated(after response: Response, _ call: Call) -> (Request, Hop.Reason)? {
-        guard call.repeatability?.canBeSent ?? true else { return nil }
-        if response.status == .misdirectedRequest, body.canBeSent { return (self, .misdirected) }
-        return withoutExpectation(after: response.status).map { ($0, .expectation) }
+    fileprivate func repeated(after response: Response) -> (Request, Hop.Reason)? {
+        guard repeatability?.canBeSent ?? true else { return nil }
+        if response.status == .misdirectedRequest, request.body.canBeSent { return (request, .misdirected) }
+        return request.withoutExpectation(after: response.status).map { ($0, .expectation) }
     }
 }
 
 extension Response {
     /// Whether the status says that the server has not acted on the request: 421 or 417.
-    fileprivate var mayBeSentAgain: Bool { status == .misdirectedRequest || status == .expectationFailed }
+    var mayBeSentAgain: Bool { status == .misdirectedRequest || status == .expectationFailed }
 }
 
 extension HTTPError {

@@ -7,7 +7,6 @@ internal import DirectIO
 /// It adds the cookies of the store itself: to know the asker, the caller's own have to be told from them.
 final class CacheLayer: Layer {
     private let cache: ResponseCache
-    private let stores: CookiesAndHSTS?
     private let client: AskingClient
     private let fields: ClientFields
     private let redirects: RedirectPolicy
@@ -17,13 +16,11 @@ final class CacheLayer: Layer {
     init(
         _ configuration: HTTPClient.Configuration,
         cache: ResponseCache,
-        stores: CookiesAndHSTS?,
         client: AskingClient,
         fields: ClientFields,
         next: any Layer
     ) {
         self.cache = cache
-        self.stores = stores
         self.client = client
         self.fields = fields
         redirects = configuration.redirects
@@ -31,40 +28,42 @@ final class CacheLayer: Layer {
         self.next = next
     }
 
-    func send(_ request: Request, trail: Trail?, call: Call) async throws -> Response {
-        let plain = stores?.upgraded(request) ?? request
-        let url = try plain.checkedURL()
+    func send(_ hop: borrowing HopRequest) async throws -> Response {
+        let url = try hop.request.checkedURL()
         let holder = client.cookieHolder()
-        let asker = client.asker(of: plain, at: url, trail, cookies: holder)
-        var request = stores?.withCookies(plain) ?? plain
+        let asker = client.asker(of: hop, at: url, cookies: holder)
+        var hop = copy hop
+        if let cookies = client.cookies { hop.request = hop.request.with(cookiesOf: cookies) }
         // If the program has changed the user of its store meanwhile, whose cookies these are is not known.
-        if asker == nil || holder != client.cookieHolder() { request.bypassesCache = true }
+        if asker == nil || holder != client.cookieHolder() { hop.request.bypassesCache = true }
         // The call may end first, and its report has the requests that its caller has waited for.
-        let refresh = forward(request.withoutCallbacks, trail: trail, call: call.unobserved)
+        var unobserved = hop
+        unobserved.request = hop.request.withoutCallbacks
+        unobserved.call.log = nil
+        let refresh = forward(unobserved)
         let wait = DiskWait(
-            within: call.limit,
+            within: hop.call.limit,
             name: url.host.description,
             loop: loop,
             patience: DiskWait.cachePatience
         )
         return try await cache.send(
-            request,
-            defaults: fields.defaults(for: request, trail),
+            hop.request,
+            defaults: fields.defaults(for: hop.request, trail: hop.trail),
             asker: asker,
             wait: wait,
             refresh: { try await refresh($0.withoutCallbacks, $1) },
-            forward: forward(request, trail: trail, call: call)
+            forward: forward(hop)
         )
     }
 
     /// Returns the function by which the cache sends on what it has made of a request.
-    private func forward(_ request: Request, trail: Trail?, call: Call) -> CacheForward {
+    private func forward(_ hop: HopRequest) -> CacheForward {
         { [self] changed, sent in
-            var call = call
-            call.sent = sent
-            let crossing = fields.crossing(by: request.redirects ?? redirects)
-            let hop = HopRequest(request, trail).rebuilt(as: changed, shown: [request], crossing)
-            return try await next.send(hop.request, trail: hop.trail, call: call)
+            let crossing = fields.crossing(by: hop.request.redirects ?? redirects)
+            var next = hop.rebuilt(as: changed, shown: [hop.request], crossing)
+            next.sent = sent
+            return try await self.next.send(next)
         }
     }
 }

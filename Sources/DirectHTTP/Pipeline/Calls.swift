@@ -3,27 +3,18 @@ internal import DirectHTTP1
 internal import DirectIO
 internal import DirectTransport
 
-/// Begins calls: makes the first request of each from the caller's, and the values that all of its requests
-/// share. Decodes the content of the last response.
-final class Calls: CallLayer {
+/// Makes the values that all requests of a call share, and decodes the content of its last response.
+final class Calls: Layer {
     private let redirects: Redirects
     private let layers: InnerLayers
     private let configuration: HTTPClient.Configuration
     private let roundTrip: RoundTrip
     private let fields: ClientFields
-    private let isIntercepted: Bool
-    /// Whether the first request of a call may differ from the caller's.
-    private let isPrepared: Bool
     /// The time limits of requests that have none of their own.
     private let limits: Timeouts.Nanoseconds
     private let loop: EventLoop
 
-    init(
-        _ configuration: HTTPClient.Configuration,
-        fields: ClientFields,
-        roundTrip: RoundTrip,
-        on threads: BlockingWork
-    ) {
+    init(_ configuration: HTTPClient.Configuration, fields: ClientFields, roundTrip: RoundTrip) {
         redirects = Redirects(configuration, fields: fields)
         layers = InnerLayers(
             configuration,
@@ -35,120 +26,50 @@ final class Calls: CallLayer {
         self.configuration = configuration
         self.roundTrip = roundTrip
         self.fields = fields
-        isIntercepted = !configuration.interceptors.isEmpty
-        isPrepared = isIntercepted || fields.hsts != nil || configuration.baseURL != nil
-        limits = configuration.timeouts.nanoseconds(on: threads)
+        limits = configuration.timeouts.nanoseconds(on: roundTrip.planner.threads)
         loop = configuration.loop
     }
 
-    func send(_ request: Request, original: Request, isContinued: Bool, log: CallLog?) async throws
-        -> Response
-    {
-        try await begin(request, original: original, isContinued: isContinued, log: log, isApart: true)
-    }
-
-    /// - Parameter isApart: whether the layers need not be inlined, which takes 10 kB of code.
+    /// Sends the first request of a call, follows the redirects, and decodes the last response.
     @inline(__always)
-    func begin(
-        _ request: Request,
-        original: Request,
-        isContinued: Bool,
-        log: CallLog?,
-        isApart: Bool = false
-    ) async throws -> Response {
+    func send(_ hop: borrowing HopRequest) async throws -> Response {
         // Checked here, because a request that never suspends would not notice its cancellation.
         if Task.isCancelled { throw CancellationError() }
-        let layers = layers(for: request, original: original)
-        guard isContinued || isPrepared || request.hasCredentials else {
-            return isApart
-                ? try await sendApart(request, trail: nil, through: layers, log: log)
-                : try await send(request, trail: nil, through: layers, log: log)
+        hop.call.log?.take(hop.request.explicitTags)
+        do {
+            let layers = hop.request.hasOptions ? ownLayers(for: hop.request) : self.layers
+            var response = try await redirects.send(hop, through: layers)
+            try fields.decoding.decode(&response, to: hop.request, within: hop.call.limit)
+            return response
+        } catch {
+            throw error.adding(request: hop.request)
         }
-        return try await prepareAndSend(
-            request,
-            original: original,
-            isContinued: isContinued,
-            through: layers,
-            log: log
-        )
     }
 
-    // Not inlined: all other requests would need the room, which costs them 160 instructions.
-    @inline(never)
-    private func prepareAndSend(
-        _ request: Request,
-        original: Request,
-        isContinued: Bool,
-        through layers: InnerLayers,
-        log: CallLog?
-    ) async throws -> Response {
-        let hop = firstHop(request, original: original, isContinued: isContinued)
-        return try await sendApart(hop.request, trail: hop.trail, through: layers, log: log)
-    }
+    /// Whether no layer has anything to do with a request without options before there is a response to it.
+    var arePlain: Bool { layers.arePlain }
 
     /// Returns the client's layers, or others for a call that has a cookie store or a hedging policy of its
-    /// own. The store belongs to the call, whatever request an interceptor sends on; the policy to the
-    /// request.
-    @inline(__always)
-    private func layers(for request: Request, original: Request) -> InnerLayers {
-        guard request.hasOptions || original.hasOptions else { return layers }
-        return ownLayers(for: request, original: original)
-    }
-
-    private func ownLayers(for request: Request, original: Request) -> InnerLayers {
-        let hedging = request.hedging
-        guard hedging != nil || original.cookies != nil else { return layers }
+    /// own.
+    private func ownLayers(for request: Request) -> InnerLayers {
+        guard request.hedging != nil || request.cookies != nil else { return layers }
         return InnerLayers(
             configuration,
-            cookies: original.cookies ?? configuration.cookies,
-            hedging: hedging ?? configuration.hedging,
+            cookies: request.cookies ?? configuration.cookies,
+            hedging: request.hedging ?? configuration.hedging,
             fields: fields,
             roundTrip: roundTrip
         )
     }
 
-    /// Returns the first request of a call, as the interceptors sent it on.
-    private func firstHop(_ request: Request, original: Request, isContinued: Bool) -> HopRequest {
-        let crossing = fields.crossing(by: original.redirects ?? redirects.policy)
-        let first = fields.upgraded(original)
-        let hop = isContinued ? HopRequest(continuing: first, crossing) : .beginning(first, by: crossing)
-        guard isIntercepted else { return hop }
-        return hop.rebuilt(as: request, shown: [original], crossing)
-    }
-
-    /// Sends the first request of a call, follows the redirects, and decodes the last response.
-    @inline(__always)
-    private func send(
-        _ request: Request,
-        trail: Trail?,
-        through layers: InnerLayers,
-        log: CallLog?
-    ) async throws -> Response {
-        let call = call(for: request, log)
-        log?.take(request.explicitTags)
-        do {
-            var response = try await redirects.send(request, trail: trail, call: call, through: layers)
-            try fields.decoding.decode(&response, to: request, within: call.limit)
-            return response
-        } catch {
-            throw error.adding(request: request)
-        }
-    }
-
-    @inline(never)
-    private func sendApart(
-        _ request: Request,
-        trail: Trail?,
-        through layers: InnerLayers,
-        log: CallLog?
-    ) async throws -> Response {
-        try await send(request, trail: trail, through: layers, log: log)
-    }
-
     /// Makes the values of a call that begins now.
-    @inline(__always)
     func call(for request: Request, _ log: CallLog? = nil) -> Call {
-        request.hasOptions ? ownCall(for: request, log) : Call(limits, from: loop.now, log)
+        request.hasOptions ? ownCall(for: request, log) : call(from: loop.now, log)
+    }
+
+    /// Makes the values of a call without options.
+    func call(from start: Instant, _ log: CallLog? = nil) -> Call {
+        Call(limits, from: start, log)
     }
 
     // Not inlined: the frame of `send` would be larger by the time limits.
@@ -163,7 +84,7 @@ extension Error {
     /// Returns the error, with the method and the URL of the request if it is an `HTTPError`. Not inlined:
     /// the frame of `send` would be larger by it.
     @inline(never)
-    fileprivate func adding(request: Request) -> any Error {
+    func adding(request: Request) -> any Error {
         (self as? HTTPError)?.about(request) ?? self
     }
 }
@@ -172,13 +93,8 @@ extension Error {
 struct Call: Sendable {
     /// The time limits, the request's own ones applied, and the deadline.
     let limit: CallLimit
-    /// When the call began.
-    let start: Instant
     /// Records the call's events; `nil` without an observer.
-    private(set) var log: CallLog?
-    /// What the layers above the network have to do with the request that is in progress; `nil` if no layer
-    /// needs any. One reference for all of them, because each costs about 200 instructions a request.
-    private var notes: Notes?
+    var log: CallLog?
 
     init(
         _ timeouts: Timeouts.Nanoseconds,
@@ -189,49 +105,11 @@ struct Call: Sendable {
         let (total, spent) = (timeouts.total, waited?.clampedNanoseconds ?? 0)
         let left = total == .max ? .max : total - min(total, spent)
         limit = CallLimit(timeouts, until: start.advanced(byNanoseconds: left))
-        self.start = start
         self.log = log
     }
 
     var timeouts: Timeouts.Nanoseconds { limit.timeouts }
     var end: Instant { limit.end }
-
-    private final class Notes: Sendable {
-        let sent: SentRequests?
-        let repeatability: Repeatability?
-        let credentials: RequestCredentials?
-
-        init(_ sent: SentRequests?, _ repeatability: Repeatability?, _ credentials: RequestCredentials?) {
-            self.sent = sent
-            self.repeatability = repeatability
-            self.credentials = credentials
-        }
-    }
-
-    /// Records the requests that are sent, for the cache; `nil` without a cache.
-    var sent: SentRequests? {
-        get { notes?.sent }
-        set { notes = Notes(newValue, repeatability, credentials) }
-    }
-
-    /// Knows whether what was really sent may be sent again; `nil` without network interceptors.
-    var repeatability: Repeatability? {
-        get { notes?.repeatability }
-        set { notes = Notes(sent, newValue, credentials) }
-    }
-
-    /// Makes credentials for each further time that the request is sent; `nil` if no authenticator made them.
-    var credentials: RequestCredentials? {
-        get { notes?.credentials }
-        set { notes = Notes(sent, repeatability, newValue) }
-    }
-
-    /// The call without its record, for requests that no observer is told of.
-    var unobserved: Call {
-        var call = self
-        call.log = nil
-        return call
-    }
 
     /// Returns the error of a request whose call has reached its deadline before the request begins.
     @inline(never)

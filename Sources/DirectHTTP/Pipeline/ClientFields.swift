@@ -1,4 +1,4 @@
-internal import DirectCore
+package import DirectCore
 internal import DirectHTTP1
 internal import DirectIO
 
@@ -29,7 +29,7 @@ final class ClientFields: Sendable {
 
     /// Returns the client's default fields, reduced to those that may be sent to the request's origin.
     @inline(__always)
-    func defaults(for request: Request, _ trail: Trail?) -> HTTPHeaders {
+    func defaults(for request: Request, trail: Trail?) -> HTTPHeaders {
         guard let trail else { return decoding.fields(for: request) }
         if trail.hasAllFields { return HTTPHeaders() }
         return trail.reduced(decoding.fields(for: request), hasBody: !request.body.isNone)
@@ -46,5 +46,44 @@ final class ClientFields: Sendable {
     /// fields, too.
     func crossing(by policy: RedirectPolicy) -> Crossing {
         Crossing(surviving: policy.extraCrossOriginFields, fields: self)
+    }
+}
+
+extension ClientFields {
+    /// Returns the request with an `https` URL if HSTS asks for that (RFC 6797, section 8.3), before anything
+    /// else is derived from the URL.
+    func upgraded(_ request: Request) -> Request {
+        guard let hsts, case .success(let url) = request.parsedURL,
+            let upgraded = hsts.upgrades(url, at: .now)
+        else { return request }
+        var request = request
+        request.parsedURL = .success(upgraded)
+        return request
+    }
+
+    /// Returns a request that code of the caller's has made, with the URL that it is for: a reference is
+    /// relative to the client's base, and HSTS decides as about any other.
+    func completed(_ request: Request) -> Request {
+        upgraded(request.resolved(against: base).introducingURLUser())
+    }
+}
+
+extension Request {
+    /// Returns the request with its reference resolved against a client's base URL; the same request if it
+    /// has a URL. What cannot be resolved is reported when the request is sent.
+    package func resolved(against base: HTTPURL?) -> Request {
+        // A value that gets in front of a path, as in `"\(prefix)/items"`, must not choose the host: it would
+        // be sent what is for the base (axios, CVE-2025-27152).
+        guard let base, case .failure = parsedURL, let reference = options.reference,
+            !reference.utf8.starts(with: "//".utf8)
+        else { return self }
+        var request = self
+        do throws(HTTPURLError) {
+            request.parsedURL = .success(try base.resolving(reference))
+        } catch {
+            request.parsedURL = .failure(error)
+        }
+        request.options.reference = nil
+        return request
     }
 }

@@ -12,6 +12,9 @@ final class Credentials: Layer {
     private let loop: EventLoop
     private let next: any Layer
 
+    /// Whether each request may need it.
+    var hasAuthenticators: Bool { !authenticators.isEmpty }
+
     init(_ configuration: HTTPClient.Configuration, next: any Layer) {
         authenticators = configuration.authenticators
         isIntercepted = !configuration.networkInterceptors.isEmpty
@@ -19,28 +22,26 @@ final class Credentials: Layer {
         self.next = next
     }
 
-    func send(_ request: Request, trail: Trail?, call: Call) async throws -> Response {
+    func send(_ hop: borrowing HopRequest) async throws -> Response {
+        let request = hop.request
         let url = try request.checkedURL()
-        let own = trail?.authenticator ?? request.authenticators?(url.origin)
+        let own = hop.trail?.authenticator ?? request.authenticators?(url.origin)
         guard let authenticator = own ?? authenticators[url.origin],
             !request.headers.contains(Challenger.origin.field)
-        else { return try await next.send(request, trail: trail, call: call) }
+        else { return try await next.send(hop) }
         let (method, body) = (request.method, request.body.bytesInMemory)
         let subject = AuthenticationRequest(method: method, url: url, body: body)
         let credentials = RequestCredentials(.init(authenticator, for: subject), to: url, on: loop)
-        var call = call
-        call.credentials = credentials
-        if isIntercepted { call.repeatability = Repeatability() }
-        return try await credentials.send(request, within: call) { [call] _ in
-            call.repeatability?.canBeSent ?? true
-        } by: { [call] in
-            try await next.send($0, trail: trail, call: call)
-        }
+        var hop = copy hop
+        hop.credentials = credentials
+        if isIntercepted { hop.repeatability = Repeatability() }
+        let sent = hop.repeatability
+        return try await credentials.send(hop, through: next) { _ in sent?.canBeSent ?? true }
     }
 }
 
 /// The credentials of one request of a call, for its server or for a proxy that forwards it.
-struct RequestCredentials: Sendable {
+final class RequestCredentials: Sendable {
     private let credentials: RenewedCredentials
     private let url: HTTPURL
     private let loop: EventLoop
@@ -55,25 +56,25 @@ struct RequestCredentials: Sendable {
     ///
     /// - Parameter mayAnswer: whether a response with a challenge may be answered.
     func send(
-        _ original: Request,
-        within call: Call,
-        mayAnswer: (Response) -> Bool,
-        by forward: (Request) async throws -> Response
+        _ original: HopRequest,
+        through next: any Layer,
+        mayAnswer: (Response) -> Bool
     ) async throws -> Response {
-        var request = original
-        try await renew(&request, within: call)
-        var response = try await forward(request)
+        var hop = original
+        let (call, body) = (hop.call, hop.request.body)
+        try await renew(&hop.request, within: call)
+        var response = try await next.send(hop)
         var history = response.history
-        while response.status == credentials.challenger.status, original.body.canBeSent, mayAnswer(response) {
+        while response.status == credentials.challenger.status, body.canBeSent, mayAnswer(response) {
             do {
-                guard try await renew(&request, after: response, within: call),
-                    await call.canSendAgain(original.body, after: response, on: loop)
+                guard try await renew(&hop.request, after: response, within: call),
+                    await call.canSendAgain(body, after: response, on: loop)
                 else { break }
                 await response.body.drain()
-                history.append(call.logging(Hop(.authentication, original.method, response)))
+                history.append(call.logging(Hop(.authentication, hop.request.method, response)))
                 // This one would fail where the earlier request failed.
-                if !response.history.isEmpty { request.failedEndpoints.record(response.history) }
-                response = try await forward(request)
+                if !response.history.isEmpty { hop.request.failedEndpoints.record(response.history) }
+                response = try await next.send(hop)
             } catch let error as HTTPError {
                 throw error.after(history)
             }
@@ -149,14 +150,14 @@ extension RenewedCredentials {
     }
 }
 
-extension Call {
+extension HopRequest {
     /// Puts new credentials into a request that is sent once more, if an authenticator made the former ones.
     ///
     /// They may be those of another account. The cache has seen only the former ones, so it is told.
-    func renewCredentials(of request: inout Request) async throws {
+    mutating func renewCredentials() async throws {
         guard let credentials else { return }
         let former = request.headers["Authorization"]
-        try await credentials.renew(&request, within: self)
+        try await credentials.renew(&request, within: call)
         if request.headers["Authorization"] != former { sent?.noteOtherCredentials() }
     }
 }

@@ -8,19 +8,19 @@ internal import DirectTransport
 /// Both requests run in tasks of their own, so that the slower one can be cancelled. What happens to them
 /// arrives as events in one stream, which only the caller's task reads: it needs no lock, and the
 /// cancellation of the caller ends the stream.
-final class Hedging: NetworkLayer {
+final class Hedging: Layer {
     /// The policy of the client or of the call; a request's own takes precedence.
     private let policy: HedgingPolicy
     private let retries: RetryPolicy?
     private let table: HedgeTable
     private let loop: EventLoop
-    private let next: any NetworkLayer
+    private let next: any Layer
 
     init(
         _ configuration: HTTPClient.Configuration,
         by policy: HedgingPolicy,
         table: HedgeTable,
-        next: any NetworkLayer
+        next: any Layer
     ) {
         self.policy = policy
         retries = configuration.retries
@@ -29,18 +29,19 @@ final class Hedging: NetworkLayer {
         self.next = next
     }
 
-    func send(_ request: Request, trail: Trail?, call: Call, detour: Detour?) async throws -> Response {
-        let policy = request.hedging ?? policy
-        guard policy.isHedging, request.mayBeHedged, let origin = try? request.url.origin
-        else { return try await next.send(request, trail: trail, call: call, detour: detour) }
-        var race = Race(hedging: self, policy: policy, origin: origin, call: call, detour: detour)
+    func send(_ hop: borrowing HopRequest) async throws -> Response {
+        let policy = hop.request.hedging ?? policy
+        guard policy.isHedging, hop.request.mayBeHedged, let origin = try? hop.request.url.origin
+        else { return try await next.send(hop) }
+        var race = Race(of: copy hop, by: policy, at: origin, self)
+        let (original, budget) = (race.hop, (hop.request.retries ?? retries)?.budget ?? policy.budget)
         return try await race.run { [next] detour in
-            var request = request
-            if let detour, detour.isHedge { try await call.renewCredentials(of: &request) }
-            return try await next.send(request, trail: trail, call: call, detour: detour)
-        } mayHedge: { now in
-            (request.retries ?? self.retries)?.budget.map { $0.take(at: now) }
-                ?? policy.budget?.take(at: now) ?? true
+            var hop = original
+            hop.detour = detour
+            if detour.isHedge { try await hop.renewCredentials() }
+            return try await next.send(hop)
+        } mayHedge: {
+            budget?.take(at: $0) ?? true
         }
     }
 
@@ -78,8 +79,7 @@ final class Hedging: NetworkLayer {
         let hedging: Hedging
         let policy: HedgingPolicy
         let origin: Origin
-        let call: Call
-        let detour: Detour?
+        let hop: HopRequest
         private let events: AsyncStream<Event>
         private let sink: AsyncStream<Event>.Continuation
         private let results = Results()
@@ -92,31 +92,30 @@ final class Hedging: NetworkLayer {
         private var first: Result<Response, any Error>?
         private var second: Result<Response, any Error>?
 
-        init(hedging: Hedging, policy: HedgingPolicy, origin: Origin, call: Call, detour: Detour?) {
+        init(of hop: HopRequest, by policy: HedgingPolicy, at origin: Origin, _ hedging: Hedging) {
             self.hedging = hedging
             self.policy = policy
             self.origin = origin
-            self.call = call
-            self.detour = detour
+            self.hop = hop
             (events, sink) = AsyncStream<Event>.makeStream()
         }
 
         mutating func run(
-            send: @escaping @Sendable (Detour?) async throws -> Response,
+            send: @escaping @Sendable (Detour) async throws -> Response,
             mayHedge: (Instant) -> Bool
         ) async throws -> Response {
             defer { end() }
             let sink = sink
-            begin(.first, Detour.watching(detour) { sink.yield(.sent($0)) }, send)
+            begin(.first, Detour.watching(hop.detour) { sink.yield(.sent($0)) }, send)
             for await event in events {
                 switch event {
                 case .sent(let endpoint): wait(for: endpoint)
                 case .late(let endpoint):
-                    guard !hasHedge, call.repeatability?.mayBeHedged ?? true, mayHedge(hedging.loop.now)
+                    guard !hasHedge, hop.repeatability?.mayBeHedged ?? true, mayHedge(hedging.loop.now)
                     else { continue }
                     hasHedge = true
-                    call.log?.hedges(beside: endpoint)
-                    begin(.hedge, Detour.hedging(detour, beside: endpoint), send)
+                    hop.call.log?.hedges(beside: endpoint)
+                    begin(.hedge, Detour.hedging(hop.detour, beside: endpoint), send)
                 case .ended(let runner):
                     running -= 1
                     guard let result = results.take(of: runner) else { continue }
@@ -130,12 +129,12 @@ final class Hedging: NetworkLayer {
         private mutating func begin(
             _ runner: Runner,
             _ detour: Detour,
-            _ send: @escaping @Sendable (Detour?) async throws -> Response
+            _ send: @escaping @Sendable (Detour) async throws -> Response
         ) {
             running += 1
             let (sink, results) = (sink, results)
             tasks.append(
-                Task(executorPreference: call.limit.executor) {
+                Task(executorPreference: hop.call.limit.executor) {
                     let result: Result<Response, any Error>
                     do { result = .success(try await send(detour)) } catch { result = .failure(error) }
                     results.put(result, of: runner)
@@ -194,7 +193,7 @@ final class Hedging: NetworkLayer {
                 }
             case .failure(let error):
                 // A retry keeps away from addresses that have failed. What it lacks, other requests have.
-                guard case .hedge = runner, detour == nil, let error = error as? HTTPError,
+                guard case .hedge = runner, hop.detour == nil, let error = error as? HTTPError,
                     error.isForWantOfAnAddress
                 else { return }
                 hedging.table.pause(

@@ -3,62 +3,72 @@ internal import DirectHTTP1
 internal import DirectIO
 internal import DirectTransport
 
-/// One request of a call, with what it is allowed to carry to its origin.
+/// One request of a call on its way through the layers, with all that they know of it.
 ///
 /// An ``HTTPClient/Request`` is a value that any code can build, so it cannot tell where it came from. State
 /// that belongs to the call or to one origin (the authenticator, the caller's addresses, whether an origin
-/// was crossed) is therefore kept beside it and derived from the URLs of the hops. Every layer inside the
-/// call interceptors takes the two; a request that interceptors or other code of the caller's return is
-/// accepted through `rebuilt` only.
+/// was crossed) is therefore kept beside it and derived from the URLs of the hops. A request that
+/// interceptors or other code of the caller's return is accepted through `rebuilt` only.
 struct HopRequest: Sendable {
     /// The request as it is to be sent, without the client's default fields.
     ///
     /// Its authenticator is removed and kept in the trail, so that code that is given the request cannot take
     /// the authenticator to another origin.
-    private(set) var request: Request
+    var request: Request
     /// `nil` as long as the call has crossed no origin and has no authenticator.
     private(set) var trail: Trail?
+    /// What all requests of the call share.
+    var call: Call
+    /// The endpoints that failed before, which are avoided if there are others; `nil` if there are none.
+    var detour: Detour?
+    /// Records the requests that are sent for it, for the cache; `nil` without a cache.
+    var sent: SentRequests?
+    /// Knows whether what was really sent may be sent again; `nil` without network interceptors.
+    var repeatability: Repeatability?
+    /// Makes credentials for each further time that it is sent; `nil` if no authenticator made them.
+    var credentials: RequestCredentials?
 
-    /// Makes the first request of a call, of a client without a base URL.
-    private static func beginning(_ request: Request) -> HopRequest {
-        var hop = HopRequest(request.introducingURLUser())
-        if hop.request.authenticator != nil { hop.takeAuthenticator() }
-        return hop
-    }
+    /// The response to it, if it was sent before it came to the layers.
+    let early: EarlyResponse?
 
-    /// Makes the first request of a call. The settings of a client with a base URL are for its origin: at
-    /// another one the call begins as if a redirect had led there, but with all that was set for it.
-    static func beginning(_ request: Request, by crossing: Crossing) -> HopRequest {
-        var hop = beginning(request)
-        guard let base = crossing.fields.base, !request.isFor(base) else { return hop }
-        var facts = hop.facts
-        let authenticator = facts.authenticator
-        facts.leaveOrigin(crossing, byServer: false)
-        facts.authenticator = authenticator
-        facts.home = nil
-        hop.trail = Trail(facts)
-        return hop
-    }
-
-    /// Puts the two parts together again that a layer has been given.
-    init(_ request: Request, _ trail: Trail? = nil) {
+    /// Makes the hop of the caller's request, which has not begun.
+    ///
+    /// - Parameter early: the response to the request, if it was sent already.
+    init(_ request: Request, _ call: Call, answered early: Response? = nil) {
         self.request = request
-        self.trail = trail
+        self.call = call
+        self.early = early.map(EarlyResponse.init)
     }
 
-    /// Makes the first request of a call that continues another one's redirects, as if it had crossed an
+    /// Returns the first request of its call as it is sent: over TLS where HSTS asks for it, with an
+    /// authenticator in place of the URL's user.
+    ///
+    /// The settings of a client with a base URL are for its origin: at another one the call begins as if a
+    /// redirect had led there, but with all that was set for it. A call that continues another one's
+    /// redirects has crossed to its origin already.
+    func begun(by crossing: Crossing) -> HopRequest {
+        var hop = with(crossing.fields.upgraded(request).introducingURLUser())
+        guard trail == nil else { return hop }
+        if hop.request.hasOptions, hop.request.authenticator != nil { hop.takeAuthenticator() }
+        guard let base = crossing.fields.base, !hop.request.isFor(base) else { return hop }
+        hop.trail = hop.changed { facts in
+            let authenticator = facts.authenticator
+            facts.leaveOrigin(crossing, byServer: false)
+            (facts.authenticator, facts.home) = (authenticator, nil)
+        }
+        return hop
+    }
+
+    /// Returns the first request of a call that continues another one's redirects, as if it had crossed an
     /// origin.
-    init(continuing request: Request, _ crossing: Crossing) {
-        self = .beginning(request)
-        var facts = facts
-        facts.leaveOrigin(crossing, byServer: true)
-        facts.home = nil
-        trail = Trail(facts)
-    }
-
-    /// Returns the request with an `https` URL if HSTS asks for that.
-    func upgraded(by fields: ClientFields) -> HopRequest {
-        fields.hsts == nil ? self : with(fields.upgraded(request))
+    func continued(_ crossing: Crossing) -> HopRequest {
+        var hop = with(request.introducingURLUser())
+        if hop.request.hasOptions { hop.request.authenticator = nil }
+        hop.trail = hop.changed { facts in
+            facts.leaveOrigin(crossing, byServer: true)
+            facts.home = nil
+        }
+        return hop
     }
 
     /// Returns the request so that copies of it can be told from others.
@@ -66,15 +76,37 @@ struct HopRequest: Sendable {
 
     /// The request with none of the client's default fields: it has all of its fields.
     var withAllFields: HopRequest {
-        var facts = facts
-        facts.hasAllFields = true
-        return HopRequest(request, Trail(facts))
+        var hop = self
+        hop.trail = changed { $0.hasAllFields = true }
+        return hop
+    }
+
+    /// Whether there is an authenticator for the request besides those of the client.
+    @inline(__always)
+    var isAuthenticated: Bool {
+        request.hasOptions && request.authenticators != nil || trail?.authenticator != nil
     }
 
     private func with(_ request: Request) -> HopRequest {
         var hop = self
         hop.request = request
         return hop
+    }
+}
+
+/// The response to a request that was sent before it came to the layers, for the first one that asks.
+final class EarlyResponse: Sendable {
+    private let response: Locked<Response?>
+
+    init(_ response: Response) {
+        self.response = Locked(response)
+    }
+
+    func take() -> Response? {
+        response.withLock { response in
+            defer { response = nil }
+            return response
+        }
     }
 }
 
@@ -103,7 +135,7 @@ extension HopRequest {
     ///
     /// - Parameter shown: the requests that the code could copy from.
     func rebuilt(as other: Request, shown: [Request], _ crossing: Crossing) -> HopRequest {
-        var former = upgraded(by: crossing.fields)
+        var former = with(crossing.fields.upgraded(request))
         former.dropOptionsRemoved(by: other, comparedTo: shown)
         var next = crossing.fields.completed(other)
         next.inheritOptions(of: former.request)
@@ -115,7 +147,9 @@ extension HopRequest {
             if let authenticator = former.trail?.authenticator, next.authenticator == nil {
                 next.authenticator = authenticator
             }
-            return HopRequest.beginning(next, by: crossing)
+            var hop = with(next)
+            hop.trail = nil
+            return hop.begun(by: crossing)
         }
         for copied in shown {
             next = next.withoutCopies(of: crossing.fields.upgraded(copied), surviving: crossing.surviving)
@@ -147,11 +181,7 @@ extension HopRequest {
     private func moved(to url: HTTPURL, _ next: Request, crossing: Crossing?, byServer: Bool) -> HopRequest {
         var hop = with(next)
         if next.addresses == nil { hop.request.addresses = addresses(for: url) }
-        if let crossing {
-            var facts = facts
-            facts.leaveOrigin(crossing, byServer: byServer)
-            hop.trail = Trail(facts)
-        }
+        if let crossing { hop.trail = changed { $0.leaveOrigin(crossing, byServer: byServer) } }
         if next.hasOptions, next.authenticator != nil { hop.takeAuthenticator() }
         return hop
     }
@@ -183,10 +213,14 @@ extension HopRequest {
 
     /// Moves the request's authenticator to the trail.
     private mutating func takeAuthenticator() {
-        var facts = facts
-        facts.authenticator = request.authenticator
+        trail = changed { $0.authenticator = request.authenticator }
         request.authenticator = nil
-        trail = Trail(facts)
+    }
+
+    private func changed(_ change: (inout Trail.Facts) -> Void) -> Trail {
+        var facts = facts
+        change(&facts)
+        return Trail(facts)
     }
 
     private var facts: Trail.Facts {
@@ -205,8 +239,8 @@ final class Trail: Sendable {
         /// Whether it was a server that chose the present origin, and not the caller or its code.
         private(set) var isServersChoice = false
         /// The names of the client's own fields that may be sent although they are not known to be safe for
-        /// other origins; `nil` before the first crossing, when all may be sent. This is never reset, not by
-        /// the way back either (CVE-2024-45336).
+        /// other origins; `nil` before the first crossing, when all may be sent. Not reset by the way back
+        /// either (CVE-2024-45336).
         private(set) var surviving: [String]?
         /// Whether the client adds no fields at all.
         var hasAllFields = false
@@ -265,26 +299,11 @@ final class Trail: Sendable {
 }
 
 extension Request {
-    /// Whether there is an authenticator for the request besides those of the client.
+    /// Whether the request has neither options nor a user in its URL.
     @inline(__always)
-    func isAuthenticated(_ trail: Trail?) -> Bool {
-        hasOptions && authenticators != nil || trail?.authenticator != nil
-    }
-
-    /// Whether the request has an authenticator, or a user or a password in its URL.
-    @inline(__always)
-    var hasCredentials: Bool {
-        if case .success(let url) = parsedURL, url.hasCredentials { return true }
-        return hasOptions && authenticator != nil
-    }
-
-    /// The request without an authenticator, and without user and password in its URL.
-    var withoutCredentials: Request {
-        guard hasCredentials else { return self }
-        var request = self
-        request.parsedURL = parsedURL.map(\.withoutCredentials)
-        request.authenticator = nil
-        return request
+    var isPlain: Bool {
+        if case .success(let url) = parsedURL, url.hasCredentials { return false }
+        return !hasOptions
     }
 
     /// Moves user and password from the URL to an authenticator for the URL's origin.

@@ -2,10 +2,28 @@ internal import DirectCore
 internal import DirectIO
 internal import DirectTransport
 
-/// Sends calls through the client's interceptors. A call that is cancelled does not wait for them.
-final class CallInterceptors: CallLayer {
-    let interceptors: [Interceptor]
-    let next: any CallLayer
+/// Begins calls without interceptors.
+final class Beginning: Layer {
+    private let redirects: RedirectPolicy
+    private let fields: ClientFields
+    private let next: Calls
+
+    init(_ configuration: HTTPClient.Configuration, fields: ClientFields, next: Calls) {
+        redirects = configuration.redirects
+        self.fields = fields
+        self.next = next
+    }
+
+    func send(_ hop: borrowing HopRequest) async throws -> Response {
+        try await next.send(hop.begun(by: fields.crossing(by: hop.request.redirects ?? redirects)))
+    }
+}
+
+/// Sends calls through the client's interceptors, and begins what they make of them. A call that is cancelled
+/// does not wait for them.
+final class CallInterceptors: Layer {
+    private let interceptors: [Interceptor]
+    private let next: Calls
     private let redirects: RedirectPolicy
     private let fields: ClientFields
     private let loop: EventLoop
@@ -16,7 +34,7 @@ final class CallInterceptors: CallLayer {
         _ configuration: HTTPClient.Configuration,
         fields: ClientFields,
         on threads: BlockingWork,
-        next: any CallLayer
+        next: Calls
     ) {
         interceptors = configuration.interceptors
         redirects = configuration.redirects
@@ -26,16 +44,17 @@ final class CallInterceptors: CallLayer {
         self.next = next
     }
 
-    func send(_ request: Request, original: Request, isContinued: Bool, log: CallLog?) async throws
-        -> Response
-    {
-        let crossing = fields.crossing(by: original.redirects ?? redirects)
-        // No interceptor has made anything of the request yet. What it may not send, none can pass on.
-        let first = (isContinued ? original.withoutCredentials : original).traced
+    func send(_ hop: borrowing HopRequest) async throws -> Response {
+        let crossing = fields.crossing(by: hop.request.redirects ?? redirects)
+        // No interceptor has made anything of the request yet.
+        let shown = hop.request.traced
+        let hop = hop.traced.begun(by: crossing)
         do throws(ForeignFailure) {
             return try await callersCode(within: limit, on: loop) {
-                try await intercept(first, interceptors: self.interceptors[...], crossing) {
-                    try await self.next.send($0, original: first, isContinued: isContinued, log: log)
+                try await intercept(shown, interceptors: self.interceptors[...], crossing) {
+                    var hop = hop.rebuilt(as: $0, shown: [shown], crossing)
+                    hop.call = self.next.call(for: hop.request, hop.call.log)
+                    return try await self.next.send(hop)
                 }
             }
         } catch {

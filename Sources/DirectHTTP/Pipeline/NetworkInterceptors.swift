@@ -5,10 +5,10 @@ internal import DirectTransport
 
 /// Sends requests through the client's network interceptors, which see all fields of each, to the network or
 /// to the function that answers instead of it.
-final class NetworkInterceptors: NetworkLayer {
+final class NetworkInterceptors: Layer {
     private let interceptors: [Interceptor]
     private let transport: Forward?
-    private let next: any NetworkLayer
+    private let next: any Layer
     private let fields: ClientFields
     private let redirects: RedirectPolicy
     private let loop: EventLoop
@@ -17,7 +17,7 @@ final class NetworkInterceptors: NetworkLayer {
     init?(
         _ configuration: HTTPClient.Configuration,
         fields: ClientFields,
-        next: any NetworkLayer
+        next: any Layer
     ) {
         guard !configuration.networkInterceptors.isEmpty || configuration.transport != nil else { return nil }
         interceptors = configuration.networkInterceptors
@@ -28,22 +28,24 @@ final class NetworkInterceptors: NetworkLayer {
         loop = configuration.loop
     }
 
-    func send(_ request: Request, trail: Trail?, call: Call, detour: Detour?) async throws -> Response {
-        let url = try? request.url
+    func send(_ hop: borrowing HopRequest) async throws -> Response {
+        let (call, method, url) = (hop.call, hop.request.method, try? hop.request.url)
         guard loop.now < call.end else { throw call.overdue(for: url) }
-        var complete = request.traced
-        complete.headers.complete(with: fields.defaults(for: request, trail))
+        var complete = hop.traced
+        complete.request.headers.complete(with: fields.defaults(for: hop.request, trail: hop.trail))
         do {
-            let shown = try await final(complete, call: call)
+            let shown = try await final(complete.request, call: call)
+            complete.request = shown.request
+            let seen = complete
             let response = try await call.answer(to: url, .response, on: loop) {
-                try await self.pass(shown, through: self.interceptors[...], call: call) { request in
-                    try await self.end(request, of: shown, trail: trail, call: call, detour: detour)
+                try await self.pass(shown, through: self.interceptors[...], call: call) {
+                    try await self.end($0, of: seen)
                 }
             }
             response.body.take(call.limit, stall: call.timeouts.read.nanoseconds, on: loop)
             return response
         } catch let error as HTTPError {
-            throw error.about(request.method, url)
+            throw error.about(method, url)
         }
     }
 
@@ -53,7 +55,6 @@ final class NetworkInterceptors: NetworkLayer {
 
     /// Sends the request through the interceptors and then to `end`. Each interceptor sees the fields that
     /// fit what the one before it has made of the request.
-    @inline(never)
     private func pass(
         _ shown: FinalRequest,
         through interceptors: ArraySlice<Interceptor>,
@@ -73,35 +74,19 @@ final class NetworkInterceptors: NetworkLayer {
 
     /// Sends the request that the interceptors have made to the network, or to the function in its place.
     ///
-    /// - Parameter shown: what the first interceptor saw.
-    @inline(never)
-    private func end(
-        _ request: Request,
-        of shown: FinalRequest,
-        trail: Trail?,
-        call: Call,
-        detour: Detour?
-    ) async throws -> Response {
-        let hop = HopRequest(shown.request, trail).rebuilt(
-            as: request,
-            shown: [shown.request],
-            fields.crossing(by: shown.request.redirects ?? redirects)
-        )
+    /// - Parameter seen: what the first interceptor saw.
+    private func end(_ request: Request, of seen: HopRequest) async throws -> Response {
+        let crossing = fields.crossing(by: seen.request.redirects ?? redirects)
+        let hop = seen.rebuilt(as: request, shown: [seen.request], crossing)
+        let (call, request) = (hop.call, hop.request)
         // The layers above have decided by what they know of the request; this is the one that is sent.
-        if let detour, detour.isHedge, !hop.request.mayBeHedged {
-            throw HTTPError(.request, .overtaken, method: hop.request.method, url: try? hop.request.url)
+        if let detour = hop.detour, detour.isHedge, !request.mayBeHedged {
+            throw HTTPError(.request, .overtaken, method: request.method, url: try? request.url)
         }
-        call.repeatability?.note(
-            hop.request.method,
-            hop.request.body.content,
-            isUpgrade: !hop.request.upgrade.isEmpty
-        )
-        call.sent?.note(hop.request, defaults: HTTPHeaders())
-        call.log?.take(hop.request.explicitTags)
-        guard let transport else {
-            let complete = hop.withAllFields
-            return try await next.send(complete.request, trail: complete.trail, call: call, detour: detour)
-        }
-        return try await transport(final(hop.request, call: call).request)
+        hop.repeatability?.note(request.method, request.body.content, isUpgrade: !request.upgrade.isEmpty)
+        hop.sent?.note(request, defaults: HTTPHeaders())
+        call.log?.take(request.explicitTags)
+        guard let transport else { return try await next.send(hop.withAllFields) }
+        return try await transport(final(request, call: call).request)
     }
 }

@@ -1,29 +1,23 @@
 internal import DirectIO
 
 /// Reports the events of each call to the client's observer.
-final class Observing: CallLayer {
-    let observer: CallObserver
-    let loop: EventLoop
-    let next: any CallLayer
+final class Observing: Layer {
+    private let observer: CallObserver
+    private let loop: EventLoop
+    private let next: any Layer
 
-    init(observer: @escaping CallObserver, loop: EventLoop, next: any CallLayer) {
+    init(observer: @escaping CallObserver, loop: EventLoop, next: any Layer) {
         self.observer = observer
         self.loop = loop
         self.next = next
     }
 
-    /// `log` is `nil`: the call's log is made here.
-    func send(_ request: Request, original: Request, isContinued: Bool, log: CallLog?) async throws
-        -> Response
-    {
-        let log = CallLog(observer, request, on: loop)
+    func send(_ hop: borrowing HopRequest) async throws -> Response {
+        let log = CallLog(observer, hop.request, on: loop)
+        var hop = copy hop
+        hop.call.log = log
         do {
-            let response = try await next.send(
-                request,
-                original: original,
-                isContinued: isContinued,
-                log: log
-            )
+            let response = try await next.send(hop)
             log.conclude(response)
             return response
         } catch {

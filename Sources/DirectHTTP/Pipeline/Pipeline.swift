@@ -8,33 +8,33 @@ internal import DirectTransport
 ///
 /// | Layer | Present | Why here |
 /// |---|---|---|
-/// | ``BaseURL`` | with a base URL | All layers know URLs only. |
 /// | ``Observing`` | with an observer | The call that it reports contains all that happens, also in interceptors. |
 /// | ``CallInterceptors`` | with interceptors | They see the caller's request and the final response, once a call. |
+/// | ``Beginning`` | without interceptors | From here on a request may be sent as it is; they begin it themselves. |
 /// | ``Calls`` | always | Interceptors may set the time limits. Decodes last: no layer inside reads content. |
 /// | ``Redirects`` | always | Each hop has credentials, cookies, a cache entry and retries of its own. |
 /// | ``Credentials`` | if there is an authenticator | The answer to a challenge is another request with its cookies. |
-/// | ``CookieLayer`` | with cookies or HSTS, without a cache | A retry has the same cookies. |
+/// | ``CookieLayer`` | with cookies, without a cache | A retry has the same cookies. |
 /// | ``CacheLayer`` | with a cache | It decides who is asking, adds the cookies, and replaces failures of all attempts. |
 /// | ``Attempts`` | always | Retries, 421 and 417 repeat one request as it stands. |
 /// | ``CookieLearning`` | with cookies or HSTS | Each response of the network counts, also one that is retried. |
 /// | ``Hedging`` | with a policy | Of an attempt and its hedge only the response that counts goes further. |
 /// | ``NetworkInterceptors`` | with such, or a transport | They see each request with all of its fields. |
 /// | ``ProxyCredentials`` | if a proxy has an authenticator | A refusal of the proxy is no response of the server. |
-/// | ``RoundTrip`` | always | Finds the route; the rest is the ``Transport``'s. |
+/// | ``RoundTrip`` | always | Sends by the ``RequestPlan``; the rest is the ``Transport``'s. |
 ///
-/// A layer calls the one inside it once, several times or not at all. Above `Calls` it takes the caller's
-/// request; from there on a ``HopRequest``, which knows what may be sent to its origin.
+/// A layer calls the one inside it once, several times or not at all.
 final class Pipeline: Sendable {
     let configuration: HTTPClient.Configuration
     let transport: Transport
     let roundTrip: RoundTrip
     /// The executor of calls that the library begins itself; see ``HTTPClient/threads``.
     let threads = BlockingWork.forCode()
-    private let calls: Calls
     let fields: ClientFields
-    /// The layers around `calls`; `nil` if there are none.
-    private let outer: (any CallLayer)?
+    private let calls: Calls
+    private let first: any Layer
+    /// Whether no layer has anything to do with a plain request before there is a response to it.
+    private let isPlain: Bool
 
     init(_ configuration: HTTPClient.Configuration, network: Network = Network()) {
         self.configuration = configuration
@@ -44,17 +44,20 @@ final class Pipeline: Sendable {
             network: network
         )
         fields = ClientFields(configuration)
-        roundTrip = RoundTrip(configuration, fields: fields, on: threads, transport: transport)
-        calls = Calls(configuration, fields: fields, roundTrip: roundTrip, on: threads)
-        var outer: (any CallLayer)?
+        let planner = Planner(configuration, fields: fields, on: threads)
+        roundTrip = RoundTrip(planner, transport: transport)
+        calls = Calls(configuration, fields: fields, roundTrip: roundTrip)
+        var first: any Layer = Beginning(configuration, fields: fields, next: calls)
         if !configuration.interceptors.isEmpty {
-            outer = CallInterceptors(configuration, fields: fields, on: threads, next: calls)
+            first = CallInterceptors(configuration, fields: fields, on: threads, next: calls)
         }
         if let observer = configuration.observer {
-            outer = Observing(observer: observer, loop: configuration.loop, next: outer ?? calls)
+            first = Observing(observer: observer, loop: configuration.loop, next: first)
         }
-        if let base = configuration.baseURL { outer = BaseURL(base, next: outer ?? calls) }
-        self.outer = outer
+        self.first = first
+        isPlain =
+            configuration.observer == nil && configuration.interceptors.isEmpty
+            && configuration.baseURL == nil && configuration.hsts == nil && calls.arePlain
     }
 
     /// Sends a request through all layers and returns the caller's response.
@@ -62,17 +65,38 @@ final class Pipeline: Sendable {
     // instructions.
     @inline(__always)
     func send(_ request: Request) async throws -> Response {
-        if let outer {
-            return try await outer.send(request, original: request, isContinued: false, log: nil)
+        guard isPlain, request.isPlain else { return try await first.send(hop(request)) }
+        // Such a request meets no layer before its response, so there is no hop of it: a copy costs 900
+        // instructions.
+        if Task.isCancelled { throw CancellationError() }
+        let start = configuration.loop.now
+        do {
+            let response = try await roundTrip.send(
+                request,
+                trail: nil,
+                call: calls.call(from: start),
+                detour: nil,
+                from: start
+            )
+            guard response.concernsLayers else { return response }
+            return try await finish(response, to: request, from: start)
+        } catch {
+            throw error.adding(request: request)
         }
-        return try await calls.begin(request, original: request, isContinued: false, log: nil)
     }
 
-    /// Does the same where the layers need not be inlined; see `Calls.begin`.
-    ///
-    /// - Parameter isContinued: whether the request continues redirects that other code has followed so far.
-    func sendApart(_ request: Request, isContinued: Bool = false) async throws -> Response {
-        try await (outer ?? calls).send(request, original: request, isContinued: isContinued, log: nil)
+    /// Shows the layers a response that came before they knew of the request, and returns the caller's.
+    @inline(never)
+    private func finish(_ response: Response, to request: Request, from start: Instant) async throws
+        -> Response
+    {
+        try await calls.send(HopRequest(request, calls.call(from: start), answered: response))
+    }
+
+    /// Sends a request that continues redirects that other code has followed so far.
+    func sendContinued(_ request: Request) async throws -> Response {
+        let policy = request.redirects ?? configuration.redirects
+        return try await first.send(hop(request).continued(fields.crossing(by: policy)))
     }
 
     /// Opens connections for a request, which is not sent.
@@ -81,19 +105,53 @@ final class Pipeline: Sendable {
         // Prepares the connection that a request would use: none where a custom transport answers, and TLS
         // where HSTS demands it for the name.
         guard configuration.transport == nil else { return }
-        let request = request.resolved(against: configuration.baseURL)
-        let call = calls.call(for: request)
-        let crossing = fields.crossing(by: request.redirects ?? configuration.redirects)
-        let hop = HopRequest.beginning(fields.upgraded(request), by: crossing)
-        try await roundTrip.warm(for: hop, call: call, count: count)
+        try await roundTrip.warm(for: begun(request), count: count)
+    }
+
+    /// Returns the plan for the first request of a call without interceptors.
+    func plan(for request: Request) throws(HTTPError) -> RequestPlan {
+        let hop = begun(request)
+        let url = try hop.request.checkedURL()
+        do throws(TransportError.Reason) {
+            return try roundTrip.planner.plan(for: hop.request, trail: hop.trail, to: url)
+        } catch {
+            throw HTTPError(.request, HTTPError.Reason(error), url: url)
+        }
+    }
+
+    /// Returns the first request of a call without interceptors.
+    func begun(_ request: Request) -> HopRequest {
+        hop(request).begun(by: fields.crossing(by: request.redirects ?? configuration.redirects))
+    }
+
+    /// Returns the hop of a caller's request, whose reference a base URL makes a URL of: layers know URLs
+    /// only.
+    private func hop(_ request: Request) -> HopRequest {
+        let request = request.resolved(against: fields.base)
+        return HopRequest(request, calls.call(for: request))
     }
 }
 
+extension Response {
+    /// Whether a layer may have more to do than to pass it on: a redirect, a refusal, or coded content.
+    @inline(__always)
+    fileprivate var concernsLayers: Bool { status.isRedirection || mayBeSentAgain || isCoded }
+}
+
+/// A layer of the pipeline: sends one request of a call through the layers inside it, and returns the
+/// response.
+///
+/// The hop is borrowed, so that each copy of it stands in the code: one costs about 300 instructions.
+protocol Layer: AnyObject, Sendable {
+    func send(_ hop: borrowing HopRequest) async throws -> Response
+}
+
 /// The layers inside the redirects.
-final class InnerLayers: Sendable {
-    let attempts: Attempts
-    /// The optional layers around the attempts; `nil` if there are none.
-    let outer: (any Layer)?
+final class InnerLayers: Layer {
+    private let attempts: Attempts
+    /// The optional layer around the attempts; `nil` if there is none.
+    private let middle: (any Layer)?
+    private let credentials: Credentials
 
     /// Makes the layers from the inside out.
     ///
@@ -106,10 +164,9 @@ final class InnerLayers: Sendable {
         fields: ClientFields,
         roundTrip: RoundTrip
     ) {
-        let stores = CookiesAndHSTS(cookies: cookies, hsts: configuration.hsts)
-        var network: (any NetworkLayer)? = ProxyCredentials(configuration, roundTrip: roundTrip)
-        if let interceptors = NetworkInterceptors(configuration, fields: fields, next: network ?? roundTrip) {
-            network = interceptors
+        var network: (any Layer)? = ProxyCredentials(configuration, roundTrip: roundTrip)
+        if let seen = NetworkInterceptors(configuration, fields: fields, next: network ?? roundTrip) {
+            network = seen
         }
         if let hedging {
             network = Hedging(
@@ -119,69 +176,27 @@ final class InnerLayers: Sendable {
                 next: network ?? roundTrip
             )
         }
-        if let stores {
-            network = CookieLearning(stores: stores, loop: configuration.loop, next: network ?? roundTrip)
+        if let memory = CookieLearning(configuration, cookies: cookies, next: network ?? roundTrip) {
+            network = memory
         }
-        attempts = Attempts(configuration, roundTrip: roundTrip, networkLayers: network)
-        var outer: (any Layer)?
+        let attempts = Attempts(configuration, roundTrip: roundTrip, network: network)
+        var middle: (any Layer)? = cookies.map { CookieLayer($0, next: attempts) }
         if let cache = configuration.cache {
-            outer = CacheLayer(
-                configuration,
-                cache: cache,
-                stores: stores,
-                client: AskingClient(configuration, cookies: cookies, fields: fields),
-                fields: fields,
-                next: attempts
-            )
-        } else if let stores {
-            outer = CookieLayer(stores: stores, next: attempts)
+            let client = AskingClient(configuration, cookies: cookies, by: roundTrip.planner)
+            middle = CacheLayer(configuration, cache: cache, client: client, fields: fields, next: attempts)
         }
-        if !configuration.authenticators.isEmpty {
-            outer = Credentials(configuration, next: outer ?? attempts)
-        }
-        self.outer = outer
+        self.attempts = attempts
+        self.middle = middle
+        credentials = Credentials(configuration, next: middle ?? attempts)
     }
 
-    /// Sends one request of a call through the layers.
-    ///
-    /// - Parameter start: when the request begins; another layer in between reads the clock again.
+    /// Whether they have nothing to do with a request without options before there is a response to it.
+    var arePlain: Bool { middle == nil && !credentials.hasAuthenticators && attempts.arePlain }
+
     @inline(__always)
-    func send(
-        _ request: Request,
-        trail: Trail?,
-        call: Call,
-        from start: Instant
-    ) async throws -> Response {
-        if let outer { return try await outer.send(request, trail: trail, call: call) }
-        return try await attempts.send(request, trail: trail, call: call, from: start)
+    func send(_ hop: borrowing HopRequest) async throws -> Response {
+        if credentials.hasAuthenticators || hop.isAuthenticated { return try await credentials.send(hop) }
+        if let middle { return try await middle.send(hop) }
+        return try await attempts.send(hop)
     }
-}
-
-/// A layer of the pipeline around whole calls.
-protocol CallLayer: AnyObject, Sendable {
-    /// Sends the request through the layers inside this one, and returns the caller's response.
-    ///
-    /// - Parameters:
-    ///   - original: the request that the caller made; an interceptor may have made another one of it.
-    ///   - isContinued: whether the request continues redirects that other code has followed so far.
-    ///   - log: records the call's events; `nil` without an observer.
-    func send(_ request: Request, original: Request, isContinued: Bool, log: CallLog?) async throws
-        -> Response
-}
-
-/// A layer of the pipeline between the redirects and the attempts.
-///
-/// The request and its trail are the two parts of a ``HopRequest``. They are passed apart, because to copy a
-/// request costs about 300 instructions.
-protocol Layer: AnyObject, Sendable {
-    /// Sends one request of a call through the layers inside this one, and returns the response.
-    func send(_ request: Request, trail: Trail?, call: Call) async throws -> Response
-}
-
-/// A layer of the pipeline below the attempts.
-protocol NetworkLayer: AnyObject, Sendable {
-    /// Sends one request to the network through the layers inside this one, and returns the response.
-    ///
-    /// - Parameter detour: the endpoints that failed before, which are avoided if there are others.
-    func send(_ request: Request, trail: Trail?, call: Call, detour: Detour?) async throws -> Response
 }

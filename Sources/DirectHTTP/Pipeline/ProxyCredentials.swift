@@ -5,7 +5,7 @@ internal import DirectTransport
 
 /// Sends the requests that a proxy forwards with the credentials of its authenticator, and again with new
 /// ones if the proxy answers 407. Tunnels get theirs when they are opened (`Dialler`).
-final class ProxyCredentials: NetworkLayer {
+final class ProxyCredentials: Layer {
     private let roundTrip: RoundTrip
     private let loop: EventLoop
 
@@ -16,19 +16,21 @@ final class ProxyCredentials: NetworkLayer {
         loop = configuration.loop
     }
 
-    func send(_ request: Request, trail: Trail?, call: Call, detour: Detour?) async throws -> Response {
+    func send(_ hop: borrowing HopRequest) async throws -> Response {
+        let request = hop.request
+        // What cannot be planned is reported when the request is sent.
         guard case .success(let url) = request.parsedURL, !request.headers.contains(Challenger.proxy.field),
-            let authorizer = roundTrip.forwardingAuthorizer(of: request, to: url)
-        else { return try await roundTrip.send(request, trail: trail, call: call, detour: detour) }
+            let proxy = try? roundTrip.planner.proxy(of: hop, to: url),
+            let authorizer = proxy.forwardingAuthorizer(for: url)
+        else { return try await roundTrip.send(hop) }
         let (method, body) = (request.method, request.body.bytesInMemory)
         let (target, _) = url.targetAndAuthority(of: method, isForwarded: true)
         let text = String(decoding: target, as: UTF8.self)
         let credentials = authorizer.credentials(method: method, target: text, body: body)
-        return try await RequestCredentials(credentials, to: url, on: loop).send(request, within: call) {
+        return try await RequestCredentials(credentials, to: url, on: loop).send(copy hop, through: roundTrip)
+        {
             // A server behind a tunnel may answer 407, too. It gets no credentials.
             $0.transaction?.source == .proxy
-        } by: { [roundTrip] in
-            try await roundTrip.send($0, trail: trail, call: call, detour: detour)
         }
     }
 }

@@ -6,54 +6,22 @@ internal import DirectTransport
 /// Follows redirects: the loop, and its errors.
 final class Redirects: Sendable {
     /// The client's policy; a request's own takes precedence.
-    let policy: RedirectPolicy
-    private let configuration: HTTPClient.Configuration
+    private let policy: RedirectPolicy
     private let fields: ClientFields
+    private let loop: EventLoop
 
     init(_ configuration: HTTPClient.Configuration, fields: ClientFields) {
         policy = configuration.redirects
-        self.configuration = configuration
         self.fields = fields
+        loop = configuration.loop
     }
 
     /// Sends a request and follows the redirects in the responses, as far as the policy allows it.
     @inline(__always)
-    func send(
-        _ request: Request,
-        trail: Trail?,
-        call: Call,
-        through layers: InnerLayers
-    ) async throws -> Response {
-        let response = try await sendOne(
-            request,
-            trail: trail,
-            call: call,
-            from: call.start,
-            through: layers
-        )
+    func send(_ hop: borrowing HopRequest, through layers: InnerLayers) async throws -> Response {
+        let response = try await layers.send(hop)
         guard response.status.isRedirection else { return response }
-        return try await follow(response, to: request, trail: trail, call: call, through: layers)
-    }
-
-    /// Sends one request. It brings a layer for its credentials along if the client has none.
-    @inline(__always)
-    private func sendOne(
-        _ request: Request,
-        trail: Trail?,
-        call: Call,
-        from start: Instant,
-        through layers: InnerLayers
-    ) async throws -> Response {
-        if request.isAuthenticated(trail), configuration.authenticators.isEmpty {
-            return try await credentials(through: layers).send(request, trail: trail, call: call)
-        }
-        return try await layers.send(request, trail: trail, call: call, from: start)
-    }
-
-    /// Returns a layer for the credentials of one request.
-    @inline(never)
-    private func credentials(through layers: InnerLayers) -> Credentials {
-        Credentials(configuration, next: layers.outer ?? layers.attempts)
+        return try await follow(response, to: hop, through: layers)
     }
 
     /// Follows the redirect in the response and those after it, if the policy says so. Not inlined: few
@@ -61,16 +29,13 @@ final class Redirects: Sendable {
     @inline(never)
     private func follow(
         _ first: Response,
-        to request: Request,
-        trail: Trail?,
-        call: Call,
-        through layers: InnerLayers
+        to hop: borrowing HopRequest,
+        through layers: any Layer
     ) async throws -> Response {
-        let policy = request.redirects ?? policy
+        let policy = hop.request.redirects ?? policy
         guard policy.isFollowing else { return first }
         let crossing = fields.crossing(by: policy)
-        var hop = HopRequest(request, trail)
-        if policy.decide != nil { hop = hop.traced }
+        var hop = policy.decide == nil ? copy hop : hop.traced
         var response = first
         var history = first.history
         while let next = try await next(
@@ -78,7 +43,6 @@ final class Redirects: Sendable {
             response,
             by: policy,
             crossing: crossing,
-            in: call,
             history: history
         ) {
             let redirects = history.count { $0.reason == .redirect }
@@ -86,26 +50,16 @@ final class Redirects: Sendable {
             history.append(refused)
             guard redirects < policy.limit else {
                 let isLoop = history.dropLast().contains { $0.url == response.url && $0.reason == .redirect }
-                throw failure(
-                    .tooMany(limit: policy.limit, isLoop: isLoop),
-                    of: hop.request,
-                    response: response,
-                    history: history
-                )
+                let fault = RedirectError.tooMany(limit: policy.limit, isLoop: isLoop)
+                throw failure(fault, of: hop.request, by: response, history: history)
             }
-            let end = try delayEnd(after: hop.request, response, policy, call, history: history)
+            let end = try delayEnd(after: hop, askedBy: response, policy, history: history)
             await response.body.drain()
-            call.log?.goesOn(refused)
-            if let end { try await configuration.loop.sleep(until: end) }
+            hop.call.log?.goesOn(refused)
+            if let end { try await loop.sleep(until: end) }
             hop = next
             do {
-                response = try await sendOne(
-                    hop.request,
-                    trail: hop.trail,
-                    call: call,
-                    from: configuration.loop.now,
-                    through: layers
-                )
+                response = try await layers.send(hop)
             } catch let error as HTTPError {
                 throw error.after(history)
             }
@@ -124,7 +78,6 @@ final class Redirects: Sendable {
         _ response: Response,
         by policy: RedirectPolicy,
         crossing: Crossing,
-        in call: Call,
         history: [Hop]
     ) async throws -> HopRequest? {
         let redirect: NextHop
@@ -136,17 +89,11 @@ final class Redirects: Sendable {
             redirect = found
         } catch {
             guard error.namesOtherScheme, let decide = policy.decideOnOtherScheme else {
-                throw failure(error, of: hop.request, response: response, history: history)
+                throw failure(error, of: hop.request, by: response, history: history)
             }
             let location = response.headers["Location"] ?? ""
-            guard
-                let made = try await decision(
-                    on: response,
-                    call,
-                    by: { try await decide(location, response) }
-                )
-            else { return nil }
-            return try hop.restarted(as: made, crossing)
+            let made = try await decision(on: response, hop.call) { try await decide(location, response) }
+            return try made.map { made throws(HTTPError) in try hop.restarted(as: made, crossing) }
         }
         let next = hop.redirected(redirect, crossing: crossing)
         guard let decide = policy.decide else { return next }
@@ -159,12 +106,12 @@ final class Redirects: Sendable {
             crossesOrigins: redirect.crossesOrigins,
             count: history.count { $0.reason == .redirect }
         )
-        guard let made = try await decision(on: response, call, by: { try await decide(proposal) })
+        guard let made = try await decision(on: response, hop.call, by: { try await decide(proposal) })
         else { return nil }
         try made.check(madeOf: next.request, for: .hop)
         let decided = next.rebuilt(as: made, shown: [hop.request, next.request], crossing)
         guard policy.carriesBodyAcrossOrigins || !decided.sendsBody(toOtherOriginThan: redirect) else {
-            throw failure(.bodyAcrossOrigins, of: hop.request, response: response, history: history)
+            throw failure(.bodyAcrossOrigins, of: hop.request, by: response, history: history)
         }
         return decided
     }
@@ -179,7 +126,7 @@ final class Redirects: Sendable {
             about: response,
             to: response.url,
             .redirect,
-            on: configuration.loop,
+            on: loop,
             ask: decide
         )
         guard case .follow(let made) = decision else { return nil }
@@ -191,18 +138,17 @@ final class Redirects: Sendable {
     /// A response of the cache asked for it when it was received.
     @inline(never)
     private func delayEnd(
-        after request: Request,
-        _ response: Response,
+        after hop: HopRequest,
+        askedBy response: Response,
         _ policy: RedirectPolicy,
-        _ call: Call,
         history: [Hop]
     ) throws(HTTPError) -> Instant? {
         guard let longest = policy.longestDelay, response.cacheUse != .hit, response.cacheUse != .stale,
-            let delay = RetryAfter.wait(response.headers, now: configuration.loop.date)
+            let delay = RetryAfter.wait(response.headers, now: loop.date)
         else { return nil }
-        let end = configuration.loop.now.advanced(byNanoseconds: delay.clampedNanoseconds)
-        guard delay <= longest, end < call.end else {
-            throw failure(.delay(delay), of: request, response: response, history: history)
+        let end = loop.now.advanced(byNanoseconds: delay.clampedNanoseconds)
+        guard delay <= longest, end < hop.call.end else {
+            throw failure(.delay(delay), of: hop.request, by: response, history: history)
         }
         return end
     }
@@ -211,7 +157,7 @@ final class Redirects: Sendable {
     private func failure(
         _ fault: RedirectError,
         of request: Request,
-        response: Response,
+        by response: Response,
         history: [Hop]
     ) -> HTTPError {
         let endpoint = response.transaction?.endpoint

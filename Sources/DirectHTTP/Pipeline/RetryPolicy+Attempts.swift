@@ -2,32 +2,26 @@ internal import DirectCore
 internal import DirectHTTP1
 internal import DirectIO
 
-extension Call {
-    /// Whether a wait of this length ends before the call's deadline.
-    fileprivate func leaves(_ wait: Duration, at now: Instant) -> Bool {
-        now.advanced(byNanoseconds: wait.clampedNanoseconds) < end
-    }
-}
-
 extension RetryPolicy {
     /// Returns the step after an attempt: another one after a wait, or the end. A token of the budget is
     /// taken last, only for a retry that will be made.
     func next(
         after count: Int,
         _ result: Result<Response, HTTPError>,
-        of request: Request,
-        call: Call,
+        of hop: HopRequest,
         on loop: EventLoop
     ) async -> Next {
         let now = loop.now
-        let isRepeatable = allowsRepeating(request, as: call.repeatability)
+        let isRepeatable = allowsRepeating(hop.request, as: hop.repeatability)
         var generator = SystemRandom()
         let random = Double.random(in: 0..<1, using: &generator)
         let outcome = result.outcome(at: loop.date)
         let next = next(after: count, outcome, isRepeatable: isRepeatable, random: random)
         guard case .wait(let wait) = next else { return next }
-        guard call.leaves(wait, at: now) else { return .end(.deadline) }
-        guard await call.canSendAgain(request.body, after: try? result.get(), on: loop) else {
+        guard now.advanced(byNanoseconds: wait.clampedNanoseconds) < hop.call.end else {
+            return .end(.deadline)
+        }
+        guard await hop.call.canSendAgain(hop.request.body, after: try? result.get(), on: loop) else {
             return .end(.notRepeatable)
         }
         guard budget?.take(at: now) ?? true else { return .end(.budget) }

@@ -241,7 +241,7 @@ struct RebuiltRequestTests {
     func continued() async throws {
         let script = Script.redirecting(302, "/next")
         let client = script.client { $0.headers = Self.secrets }
-        _ = try await client.pipeline.sendApart(Request(.get, "https://a.test/"), isContinued: true)
+        _ = try await client.pipeline.sendContinued(Request(.get, "https://a.test/"))
         for request in script.requests {
             #expect(Set(request.headers.map(\.name)) == ["Host", "User-Agent", "Accept-Encoding"])
         }

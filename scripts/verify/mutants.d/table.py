@@ -121,7 +121,7 @@ table.door(
 # Of what is repeated and decoded
 
 table.door(
-    "RetryPolicy", "Attempts.sendInAttempts", "|original.retries ?? retries|", "(original.retries ?? retries).map({ mutated($0) })",
+    "RetryPolicy", "Attempts.sendInAttempts", "|original.request.retries ?? retries|", "(original.request.retries ?? retries).map({ mutated($0) })",
     {
         "PolicySettingsTests": "attempts statuses retriesFailures delay longestDelay",
         "RetryTests": "repeatsAnyMethod budget",
@@ -156,9 +156,9 @@ for row in [
      "MessageConformanceTests"),
     ("Request.url in HTTPHost", "HTTPURL.targetAndAuthority", "targetBytes, |authorityBytes|)", 'Array("other.test".utf8)',
      "NameAndAddressTests"),
-    ("Request.timeouts of prewarm", "Pipeline.prewarm", "|calls.call(for: request)|", 'calls.call(for: Request(.get, "http://a.test/"))',
+    ("Request.timeouts of prewarm", "Pipeline.hop", "|calls.call(for: request)|", 'calls.call(for: Request(.get, "http://a.test/"))',
      "ClientSettingsTests"),
-    ("Request.addressMap where it is looked up", "RoutePlanner.chosenRoute", "|request.addressMap|", "StaticMap?.none",
+    ("Request.addressMap where it is looked up", "Planner.chosenRoute", "|request.addressMap|", "StaticMap?.none",
      "ClientResolverTests"),
     ("Proxy.scheme", "Proxy.init", "self.scheme = |scheme|", ".http", "ProxyTests"),
     ("Proxy.host", "Proxy.init", "self.host = |host|", '(try? HTTPHost("other.test")) ?? host', "ProxyTests"),
@@ -191,7 +191,7 @@ table.door(
 )
 for member, where, at in [
     ("queue", "Transport.firstFree", "|limits.call.timeouts.queue|"),
-    ("resolve of a resolver", "RoundTrip.resolvedRoute", "|call.timeouts.resolve|"),
+    ("resolve of a resolver", "ResolverQuery.route", "|limit.timeouts.resolve|"),
     ("resolve of the system", "Dialler.askSystem", "|limits.timeouts.resolve|"),
     ("resolve of a fallback", "Dialler.next", "|limits.timeouts.resolve|"),
     ("connect", "Connector.openSocket(of:)", "|limits.timeouts.connect|"),
@@ -269,7 +269,7 @@ for name, where, at, becomes in [
     ("requestTime, responseTime from the wrong start", "Transport.record", "start: |request.limits.start|,", "sent"),
     ("requestTime to the wrong end", "Transport.record", "sent: |sent|,", "request.limits.start"),
     ("responseTime to the wrong end", "Transport.record", "response: |loop.now|,", "sent"),
-    ("resolveTime of a resolver", "RoutePlanner.resolvedRoute", "|loop.now.since(start)|", "nil"),
+    ("resolveTime of a resolver", "ResolverQuery.route", "|loop.now.since(start)|", "nil"),
     ("resolveTime of the system", "Dialler.selection", "|loop.now.since(start)|", "nil"),
     ("resolveTime of a fallback", "Dialler.next", "|loop.now.since(now)|", "nil"),
     ("resolveTime of a connection", "Dialler.connection", "|selection?.resolveTime|", "nil"),

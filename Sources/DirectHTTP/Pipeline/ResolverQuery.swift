@@ -1,0 +1,131 @@
+internal import DirectCore
+internal import DirectIO
+internal import DirectTransport
+
+/// A query to a resolver. It translates the resolver's answers into the dialler's terms.
+final class ResolverQuery: Sendable {
+    let resolver: any Resolver
+    private let name: DomainName
+    private let scheme: HTTPURL.Scheme
+    private let port: UInt16
+    /// Whether the name ends with a dot in the URL.
+    private let isComplete: Bool
+    private let loop: EventLoop
+    private let threads: BlockingWork
+    /// Whether the request has brought the resolver along.
+    let isOfRequest: Bool
+
+    init(
+        _ resolver: any Resolver,
+        for name: DomainName,
+        of url: HTTPURL,
+        loop: EventLoop,
+        threads: BlockingWork,
+        isOfRequest: Bool = false
+    ) {
+        self.resolver = resolver
+        self.name = name
+        (scheme, port, isComplete) = (url.scheme, url.port, url.hasTrailingDot)
+        self.loop = loop
+        self.threads = threads
+        self.isOfRequest = isOfRequest
+    }
+
+    /// Returns the answer that the resolver has at hand, as a route; `nil` if it has none.
+    func knownRoute() throws(DialFailure) -> Route? {
+        do throws(ResolverError) {
+            let context = context(until: .never)
+            guard let answer = try resolver.knownAnswer(for: name, port: port, context: context) else {
+                return nil
+            }
+            return .chosen(try selection(answer))
+        } catch {
+            throw DialFailure(cause: .failed(.resolve, .resolver(error)))
+        }
+    }
+
+    /// Asks the resolver for the route, and waits for it within the limits of the call.
+    func route(within limit: CallLimit) async throws(DialFailure) -> Route {
+        let start = loop.now
+        let deadline = limit.deadline(.resolve, stall: limit.timeouts.resolve, from: start)
+        let context = context(until: deadline.instant)
+        let answer: Resolution
+        do throws(ForeignFailure) {
+            answer = try await askForeignCode(until: context.deadline, on: loop, executor: threads) {
+                try await self.resolver.firstAnswer(self.name, port: self.port, context: context)
+            }
+        } catch {
+            switch error {
+            case .silent: throw DialFailure(cause: deadline.timeout)
+            case .cancelled: throw DialFailure(cause: .cancelled)
+            case .threw(let error):
+                let error = ResolverError(error, of: resolver.name)
+                throw DialFailure(cause: .failed(.resolve, .resolver(error)))
+            }
+        }
+        do throws(ResolverError) {
+            var selection = try selection(answer)
+            selection.resolveTime = loop.now.since(start)
+            return .chosen(selection)
+        } catch {
+            throw DialFailure(cause: .failed(.resolve, .resolver(error)))
+        }
+    }
+
+    private func context(until end: Instant) -> ResolveContext {
+        var context = ResolveContext(scheme, deadline: end, loop: loop, threads: threads)
+        context.isComplete = isComplete
+        return context
+    }
+
+    /// Returns the endpoints of an answer with all that the dialler needs.
+    ///
+    /// An answer without addresses is an error: it never means "ask another resolver".
+    private func selection(_ answer: Resolution) throws(ResolverError) -> EndpointSelection {
+        guard !answer.endpoints.isEmpty else { throw ResolverError(resolver.name, .noAddresses) }
+        for case let fault? in answer.endpoints.lazy.map(\.fault) {
+            throw ResolverError(resolver.name, .address(fault))
+        }
+        var selection = EndpointSelection(answer.endpoints, port: port, answer.source)
+        selection.isStrictlyOrdered = answer.isStrictlyOrdered
+        selection.isOfRequest = isOfRequest
+        // A client that may ask the system may have a request that may not.
+        if isOfRequest, !resolver.mayAskSystem { selection.mayAskSystem = false }
+        selection.isProvisional = answer.isProvisional
+        selection.report = { [resolver, name, port] endpoint, outcome in
+            resolver.report(DialOutcome(outcome), of: endpoint, for: name, port: port)
+        }
+        selection.failures = answer.failures
+        if let https = answer.https {
+            selection.echConfig = { [port] in https.record(for: $0, port: port)?.encryptedClientHello }
+        }
+        if let ask = answer.fallback {
+            selection.fallback = { await self.fallback(ask, until: $0, isForCallerAlone: $1) }
+        }
+        if let rest = answer.rest {
+            selection.rest = {
+                guard let more = await rest() else { return nil }
+                // What is no endpoint does not stop those that are.
+                return try? self.selection(more)
+            }
+        }
+        return selection
+    }
+
+    /// Asks for the answer's fallback, and stops waiting for it at `end`.
+    private func fallback(
+        _ ask: @escaping @Sendable (ResolveContext) async throws -> Resolution?,
+        until end: Instant,
+        isForCallerAlone: Bool
+    ) async -> Result<EndpointSelection?, TransportError.Reason> {
+        do {
+            var own = context(until: end)
+            own.isForCallerAlone = isForCallerAlone
+            let context = own
+            return .success(try await resolver.fallback(ask, within: context).get().map(selection))
+        } catch {
+            // After a cancellation the dialler does not look at the reason.
+            return .failure(.resolver(ResolverError(error, of: resolver.name)))
+        }
+    }
+}

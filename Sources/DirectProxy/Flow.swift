@@ -105,7 +105,12 @@ struct Flow {
         let scratch = unsafe core.scratch
         for _ in 0..<Self.roundsPerTurn {
             guard state != .done else { return .waits }
-            if case .failed = sink.flush() { return .sinkFailed }
+            switch sink.flush() {
+            case .failed: return .sinkFailed
+            // Bytes that TLS holds go before the end.
+            case .wantsRead where state == .ended, .wantsWrite where state == .ended: return .waits
+            default: break
+            }
             if isEarly {
                 isEarly = false
                 let early = held
@@ -116,8 +121,10 @@ struct Flow {
                 guard held.isEmpty else { return .waits }
             }
             if state == .ended {
-                sink.finishSending()
-                state = .done
+                switch sink.finishSending() {
+                case .wantsRead, .wantsWrite: break
+                default: state = .done
+                }
                 return .waits
             }
             #if os(Linux)

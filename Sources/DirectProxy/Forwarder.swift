@@ -186,7 +186,7 @@ final class Forwarder: @unchecked Sendable {
             far.end.close()
         }
         if isWhole, answer?.persists == true { return true }
-        await guest.close(after: [])
+        if isWhole { await guest.close(after: []) } else { await guest.closeBehindAnswer() }
         return false
     }
 

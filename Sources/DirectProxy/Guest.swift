@@ -182,11 +182,20 @@ final class Guest: @unchecked Sendable {
     /// Sends the last words and closes. Bytes that come meanwhile are read and dropped: the system
     /// would reset a connection that is closed with unread bytes, and the words would be lost.
     func close(after words: [UInt8]) async {
-        let deadline = moment(after: .seconds(2))
+        await linger(after: words, for: .seconds(2), atMost: Self.mostDropped)
+    }
+
+    /// Closes behind an answer of any length, in the midst of the program's content.
+    func closeBehindAnswer() async {
+        await linger(after: [], for: core.limits.halfClosed, atMost: .max)
+    }
+
+    private func linger(after words: [UInt8], for time: Duration, atMost pieces: Int) async {
+        let deadline = moment(after: time)
         do throws(Lost) {
             try await send(words, until: deadline)
             socket.finishSending()
-            for _ in 0..<Self.mostDropped {
+            for _ in 0..<pieces {
                 ahead = []
                 try await fill(until: deadline)
             }

@@ -50,7 +50,7 @@ final class Tunnel: @unchecked Sendable {
         down.abandon(core)
         if case .refused = ending {
             _ = unsafe Self.alert.withUnsafeBytes { unsafe near.write($0) }
-            near.finishSending()
+            _ = near.finishSending()
             near.close()
             far.reset()
         } else if case .complete = ending {

@@ -36,10 +36,13 @@ enum TunnelEnd: Sendable {
         }
     }
 
-    func finishSending() {
+    /// Ends the sending. After `wantsRead` or `wantsWrite` it is to be called again, when nothing is held.
+    func finishSending() -> Connection.Step {
         switch self {
-        case .socket(let socket): socket.finishSending()
-        case .connection(let connection): _ = connection.finishSending()
+        case .socket(let socket):
+            socket.finishSending()
+            return .moved(0)
+        case .connection(let connection): return connection.finishSending()
         }
     }
 

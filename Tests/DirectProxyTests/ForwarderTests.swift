@@ -199,6 +199,21 @@ struct ForwarderTests {
         #expect(try far.rest() == "")
     }
 
+    @Test("An answer to half a request arrives whole, however much is still sent of the request")
+    func longAnswer() throws {
+        let stage = try Self.stage()
+        let program = try stage.program()
+        try program.send(
+            "PUT http://www.nowhere.test/ HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999\r\n\r\n"
+        )
+        let far = try stage.target.accept()
+        let body = String(repeating: "x", count: 100_000)
+        try far.send("HTTP/1.1 413 Too Large\r\nContent-Length: 100000\r\n\r\n\(body)")
+        try program.send([UInt8](repeating: 0x61, count: 4 << 20))
+        program.finishSending()
+        #expect(try program.rest().hasSuffix("\r\n\r\n\(body)"))
+    }
+
     @Test("A program that goes takes its request with it, at once", arguments: [true, false])
     func programGone(byReset: Bool) async throws {
         let stage = try Self.stage()

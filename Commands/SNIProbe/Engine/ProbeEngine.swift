@@ -133,7 +133,7 @@ struct ProbeEngine: Sendable {
             observation.take(await makeFirst(probe, serverName: names.first, limits))
             turn.end()
         }
-        guard settings.triesAllKeys || settings.triesAllVersions || settings.triesECH else { return }
+        guard settings.isDeep || settings.triesECH else { return }
         limits = limits.later(by: await turn.join())
         defer { turn.end() }
         observation.otherKeys = await tryOtherKeys(observation, names.first, limits)

@@ -30,6 +30,10 @@ extension ProbeEngine {
     }
 
     private func reply(to pieces: [[UInt8]], _ probe: Probe, _ patience: Duration) async -> HelloReply {
+        // Not between the handshakes that confirm another probe's result.
+        let turn = tools.turns.turn(at: probe.endpoint, on: loop)
+        _ = await turn.join()
+        defer { turn.end() }
         let end = loop.now.advanced(byNanoseconds: patience.clampedNanoseconds)
         let limits = DialLimits(CallLimit(tools.timeouts, until: end), loop: loop)
         do throws(TransportError) {

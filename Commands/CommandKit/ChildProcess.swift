@@ -43,8 +43,8 @@ package struct ChildProcess: Sendable {
 
     /// Starts a command, which is searched in PATH unless it contains a slash.
     ///
-    /// It gets no descriptor but those. One that it held open, such as the end of another child's
-    /// pipe, would keep the other from seeing the end of its input.
+    /// It gets no descriptor but those, unless told. One that it held open, such as the end of another
+    /// child's pipe, would keep the other from seeing the end of its input.
     ///
     /// - Parameters:
     ///   - environment: The variables, each as `NAME=VALUE`.
@@ -66,11 +66,15 @@ package struct ChildProcess: Sendable {
     }
 
     /// The same for words and variables of any bytes, which need not be text.
+    ///
+    /// - Parameter inherits: Whether it gets the descriptors that this process was started with as well:
+    ///   those that are not closed by the start of another program.
     package init(
         words: [[UInt8]],
         environment: [[UInt8]],
         streams: Streams,
-        leadsGroup: Bool = false
+        leadsGroup: Bool = false,
+        inherits: Bool = false
     ) throws(NotStarted) {
         #if canImport(Darwin)
         var actions: posix_spawn_file_actions_t?
@@ -94,14 +98,14 @@ package struct ChildProcess: Sendable {
         }
         if let fourth = streams.fourth { posix_spawn_file_actions_adddup2(&actions, fourth, 3) }
         #if canImport(Glibc)
-        direct_close_from(&actions, streams.fourth == nil ? 3 : 4)
+        if !inherits { direct_close_from(&actions, streams.fourth == nil ? 3 : 4) }
         #endif
         // Swift's threads block signals. The child would inherit that, and no signal could end it.
         var signals = sigset_t()
         sigemptyset(&signals)
         posix_spawnattr_setsigmask(&attributes, &signals)
         #if canImport(Darwin)
-        var flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_CLOEXEC_DEFAULT
+        var flags = POSIX_SPAWN_SETSIGMASK | (inherits ? 0 : POSIX_SPAWN_CLOEXEC_DEFAULT)
         #else
         var flags = POSIX_SPAWN_SETSIGMASK
         #endif

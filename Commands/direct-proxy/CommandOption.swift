@@ -32,6 +32,14 @@ enum CommandOption: String, CaseIterable {
         }
     }
 
+    /// Whether it adds to what was given before, or says the same again.
+    var repeats: Bool {
+        switch self {
+        case .doh, .upstream, .report: false
+        default: true
+        }
+    }
+
     /// What it does.
     var help: [String] {
         switch self {

@@ -27,12 +27,18 @@ enum MapFile {
 
     /// Returns the entries of a file, a line each: those of `--resolve`, or an address and its names.
     ///
+    /// Lines as in hosts(5) that have the same name add up, as they do there.
+    ///
     /// It is read byte by byte: to Swift the end of a line of Windows is one character, which no other is.
     static func entries(_ file: [UInt8], of path: String) throws(Mistake) -> [String] {
         var entries: [String] = []
+        var places: [String: Int] = [:]
         // Some editors write a byte order mark.
         let file = file.starts(with: [0xEF, 0xBB, 0xBF]) ? file.dropFirst(3) : file[...]
         for (number, line) in file.split(separator: 0x0A, omittingEmptySubsequences: false).enumerated() {
+            guard !line.dropLast().contains(0x0D) else {
+                throw Mistake(line: "\(path), line \(number + 1): a carriage return within the line")
+            }
             let words = line.prefix { $0 != UInt8(ascii: "#") }.split { $0 <= 0x20 }
                 .map { String(decoding: $0, as: UTF8.self) }
             guard let first = words.first else { continue }
@@ -44,7 +50,18 @@ enum MapFile {
                 if case .line(_, let inner) = error { fault = inner }
                 throw Mistake(line: "\(path), line \(number + 1): \(fault)")
             }
-            entries += lines
+            guard words.count > 1 else {
+                entries += lines
+                continue
+            }
+            for (name, line) in zip(words.dropFirst(), lines) {
+                if let place = places[name.lowercased()] {
+                    entries[place] += ",\(first)"
+                } else {
+                    places[name.lowercased()] = entries.count
+                    entries.append(line)
+                }
+            }
         }
         return entries
     }

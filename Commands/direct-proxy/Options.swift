@@ -22,6 +22,7 @@ struct Options {
     /// Reads the words of a command line, without the command's name.
     init(_ words: [[UInt8]]) throws(Mistake) {
         var entries: [String] = []
+        var seen: Set<CommandOption> = []
         // A program that has ended reads nothing any more.
         if words.contains(Array("--".utf8)) { configuration.limits.drain = .seconds(1) }
         var reader = ArgumentReader(words.map { String(decoding: $0, as: UTF8.self) }[...])
@@ -31,8 +32,9 @@ struct Options {
                 guard !program.isEmpty else { throw Mistake(line: "-- needs a program") }
                 break
             }
-            let parts = word.split(separator: "=", maxSplits: 1).map(String.init)
-            guard let option = CommandOption(rawValue: parts.first ?? ""), word.hasPrefix("-") else {
+            let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+                .map(String.init)
+            guard let option = CommandOption(rawValue: parts[0]) else {
                 throw Mistake(
                     line: word.hasPrefix("-")
                         ? "there is no option \(parts[0])"
@@ -50,6 +52,12 @@ struct Options {
                     throw Mistake(line: error.what)
                 }
             }
+            guard option.value == nil || !value.isEmpty else {
+                throw Mistake(line: "\(option.rawValue) needs a value, which is empty")
+            }
+            let isFirst = seen.insert(option).inserted
+            guard isFirst || option.repeats else { throw Mistake(line: "\(option.rawValue) is given twice") }
+            if option == .listen, isFirst { configuration.listen = [] }
             try take(option, value: value, into: &entries)
         }
         try setMap(entries)
@@ -105,7 +113,7 @@ struct Options {
         let text = UInt16(value).map { "127.0.0.1:\($0)" } ?? value
         let place = text.hasSuffix(":0") ? String(text.dropLast(2)) : text
         do throws(AddressError) {
-            configuration.listen = [try Endpoint(place)]
+            configuration.listen.append(try Endpoint(place))
         } catch {
             throw Mistake(
                 line: "--listen \(value): \(error); take an address with a port, or a port"

@@ -54,9 +54,15 @@ struct Run {
             return try ChildProcess(
                 words: program,
                 environment: ChildEnvironment.variables(proxy.proxyURL ?? ""),
-                streams: .init(input: 0, output: 1, errors: 2)
+                streams: .init(input: 0, output: 1, errors: 2),
+                inherits: true
             )
         } catch {
+            // A script without its first line is the shell's, as execvp(3) has it.
+            let shell = Array("/bin/sh".utf8)
+            if error.code == ENOEXEC, program[0].contains(UInt8(ascii: "/")), program[0] != shell {
+                return try start([shell] + program, over: proxy)
+            }
             throw Mistake(
                 line: "\(error.command): \(errnoText(error.code))",
                 status: error.code == ENOENT ? 127 : 126

@@ -12,6 +12,11 @@ struct CommandRunTests {
         arguments: [
             ("trap '' CHLD", "exit 7", 7, ""),
             ("ulimit -Sn 512", "ulimit -Sn", 0, "512\n"),
+            // Its descriptors, and none of the proxy's own (proc(5)).
+            (
+                "exec 3</dev/null; export ALONE=\"$(exec ls /proc/self/fd)\"",
+                "[ \"$(exec ls /proc/self/fd)\" = \"$ALONE\" ] && readlink /proc/self/fd/3", 0, "/dev/null\n"
+            ),
             (
                 "set -- \"$@\" \"$(printf 'c\\377d')\"; A=$(printf 'a\\377b'); export A",
                 "printf %s \"$A$1\" | od -An -tx1", 0, " 61 ff 62 63 ff 64\n"
@@ -37,6 +42,16 @@ struct CommandRunTests {
         #expect(result.output == "/dev/null\n")
     }
     #endif
+
+    @Test("A script without a first line is run by the shell")
+    func script() async throws {
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("script-\(UUID())").path
+        try "echo ran $1\n".write(toFile: path, atomically: true, encoding: .utf8)
+        try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: path)
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let result = try await ProxyCommand.run(["--quiet", "--", path, "well"])
+        #expect(result.output == "ran well\n")
+    }
 
     @Test("A hang-up that it was started to ignore does not end it")
     func hangUp() async throws {
@@ -163,6 +178,28 @@ struct CommandRunTests {
             #expect(try ProxyCommand.connects(to: "a.test:1", at: endpoint))
             #expect(try ProxyCommand.connects(to: "b.test:2", at: endpoint))
             #expect(try !ProxyCommand.connects(to: "a.test:2", at: endpoint))
+            command.process.terminate()
+            #expect(command.process.waitForEnd() == 0)
+        }
+    }
+
+    @Test("Lines of a map that are as in hosts(5) add up, and each --listen")
+    func sameName() async throws {
+        try await onOwnThread {
+            let target = try Listener.atOwnAddress()
+            let path = FileManager.default.temporaryDirectory.appendingPathComponent("map-\(UUID()).txt").path
+            // Nothing listens at the other two.
+            let lines =
+                "\(target.address) a.test\n127.255.255.253 a.test\n127.255.255.254 A.test b.test\n"
+            try lines.write(toFile: path, atomically: true, encoding: .utf8)
+            defer { try? FileManager.default.removeItem(atPath: path) }
+            let command = try ProxyCommand([
+                "--open", "--refuse-others", "--map", path, "--listen", "0", "--listen", "[::1]:0",
+            ])
+            let endpoint = try command.endpoint()
+            #expect("\(endpoint.address)" == "127.0.0.1")
+            #expect(try ProxyCommand.connects(to: "a.test:\(target.port)", at: endpoint))
+            #expect(try !ProxyCommand.connects(to: "b.test:\(target.port)", at: endpoint))
             command.process.terminate()
             #expect(command.process.waitForEnd() == 0)
         }

@@ -32,6 +32,12 @@ struct ProxyCommandTests {
                 "direct-proxy: --limit idel=1: it takes NAME=NUMBER, and the names are tunnels, waiting, headBytes, head, dial, idle, halfClosed, drain\n"
             ),
             (["--"], 64, "direct-proxy: -- needs a program\n"),
+            (["--report=", "--refuse-others"], 64, "direct-proxy: --report needs a value, which is empty\n"),
+            (["--report", "", "--", "true"], 64, "direct-proxy: --report needs a value, which is empty\n"),
+            (
+                ["--proxy", "http://a.test:1", "--proxy", "http://b.test:1"], 64,
+                "direct-proxy: --proxy is given twice\n"
+            ),
             (["--open=yes"], 64, "direct-proxy: --open takes no value\n"),
             (
                 ["--map", "/no/such/file"], 66,
@@ -60,6 +66,9 @@ struct ProxyCommandTests {
         #expect(result.status == 64)
         #expect(result.errors.hasPrefix("direct-proxy: \(path), line 5: "))
         #expect(result.errors.filter { $0 == "\n" }.count == 1)
+        try "192.0.2.2 b.test\r192.0.2.3 c.test\r".write(toFile: path, atomically: true, encoding: .utf8)
+        let old = try await ProxyCommand.run(["--map", path])
+        #expect(old.errors == "direct-proxy: \(path), line 1: a carriage return within the line\n")
     }
 
     @Test("Its program finds the proxy in its environment, with credentials, and no exceptions from it")

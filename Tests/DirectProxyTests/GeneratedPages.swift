@@ -135,7 +135,8 @@ extension CommandOption {
                 + "of a request's head. In seconds: head, until it is complete; dial, to find an address and to connect; idle, "
                 + "without a byte in a tunnel; halfClosed, the same once the program has ended its sending; drain, which the end leaves to open tunnels."
         case .listen:
-            "Listen at this port of 127.0.0.1, or at this address and port; 0 is any free port, as without the option."
+            "Listen at this port of 127.0.0.1, or at this address and port; 0 is any free port, as without the option. May repeat: "
+                + "the URL is that of the first."
         case .listenBeyond:
             "Let --listen take an address that other machines reach. They can then use this machine's network."
         case .open:

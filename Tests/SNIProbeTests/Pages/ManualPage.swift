@@ -5,7 +5,7 @@ import DirectTestCommands
 
 /// The manual page in man(7) format: what it has before and behind the options.
 enum ManualPage {
-    private static let escaped = CommandPages.escaped
+    private static func escaped(_ text: String) -> String { CommandPages.escaped(text) }
 
     /// The date of the last change to the content.
     private static let date = "2026-11-21"

@@ -46,8 +46,8 @@ struct CommandOption: Sendable {
     func meaning(of value: String) -> String? {
         guard [.sending, .accepting].contains(group) && key != .anyGood || key == .repeats else { return nil }
         switch key {
-        case .serverName, .tls, .certificate, .privateKey, .alpn, .startTLS, .proxyHeader, .method, .roots,
-            .minimumDays, .warningDays, .criticalDays, .warningStatusDays, .criticalStatusDays, .expect,
+        case .serverName, .tls, .certificate, .privateKey, .alpn, .startTLS, .proxy, .proxyHeader, .method,
+            .roots, .warningDays, .criticalDays, .warningStatusDays, .criticalStatusDays, .expect,
             .baseline, .status, .repeats:
             return "--\(long) \(value)"
         case .header: return "--\(long) \(value.prefix { $0 != ":" }.lowercased())"

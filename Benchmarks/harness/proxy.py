@@ -233,42 +233,45 @@ def measure(options, folder):
     program = options.program or install(folder)
     (folder / "go-proxy.go").write_text(GO)
     children.run(["go", "build", "-o", folder / "go-proxy", folder / "go-proxy.go"], {"GOCACHE": str(folder / "go"), "HOME": str(folder)})
-    listener = socket.create_server((ADDRESS, 0), backlog=4096)
-    with open(folder / "blob", "w+b") as blob:
+    with open(folder / "blob", "wb") as blob:
         blob.truncate(1 << 20)
-        if (far := os.fork()) == 0:
-            signal.signal(signal.SIGTERM, signal.SIG_DFL)
-            children.die_with_parent()
-            serve(listener, blob.fileno())
-    port, rows, head = listener.getsockname()[1], [], []
-    try:
-        for name in ("none", *COMMANDS):
-            if name in FILES and not shutil.which(name) or name == "socat" and not shutil.which(name):
-                note(f"bench: {name} is left out, as it is not installed")
-                continue
-            figures = {}
-            for work in options.works or WORKS:
-                rounds = [once(name, WORKS[work], folder, port, program, options.quick) for _ in range(1 if options.quick or work == "idle" else 3)]
-                figures |= {words: median(each[words] for each in rounds) for words in rounds[0]}
-            head = list(figures)
-            rows.append([name, *("-" if name == "none" and ("own" in words or "KiB" in words) else f"{figure:.2f}" if "s/GiB" in words or "KiB" in words
-                                 else f"{figure:.0f}" for words, figure in figures.items())])
-    finally:
-        os.kill(far, signal.SIGTERM)
+    rows, head = [], []
+    for name in ("none", *COMMANDS):
+        if name in FILES and not shutil.which(name) or name == "socat" and not shutil.which(name):
+            note(f"bench: {name} is left out, as it is not installed")
+            continue
+        figures = {}
+        for work in options.works or WORKS:
+            rounds = [once(name, WORKS[work], folder, program, options.quick) for _ in range(1 if options.quick or work == "idle" else 3)]
+            figures |= {words: median(each[words] for each in rounds) for words in rounds[0]}
+        head = list(figures)
+        rows.append([name, *("-" if name == "none" and ("own" in words or "KiB" in words) else f"{figure:.2f}" if "s/GiB" in words or "KiB" in words
+                             else f"{figure:.0f}" for words, figure in figures.items())])
     print(table("direct-proxy beside others, loopback, medians of 3", [["", *head], *rows]))
     return True
 
 
-def once(name, work, folder, far, program, quick):
-    """Runs one work with a new process of the proxy."""
+def once(name, work, folder, program, quick):
+    """Runs one work with new processes: at the same port the far end's closed connections would be in the way."""
     note(f"bench: {name}, {work.__name__}")
-    peer = Peer(name, folder, far, program)
+    listener = socket.create_server((ADDRESS, 0), backlog=4096)
+    if (far := os.fork()) == 0:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        children.die_with_parent()
+        with open(folder / "blob", "rb") as blob:
+            serve(listener, blob.fileno())
+    port = listener.getsockname()[1]
+    listener.close()
+    peer = None
     try:
+        peer = Peer(name, folder, port, program)
         peer.tunnel().close()
         return work(peer, quick)
     finally:
-        if peer.child:
+        if peer and peer.child:
             children.stop(peer.child)
+        os.kill(far, signal.SIGTERM)
+        os.waitpid(far, 0)
 
 
 def install(folder):

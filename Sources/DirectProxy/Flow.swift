@@ -77,10 +77,14 @@ struct Flow {
             }
         }
         if pipe.count == 0 {
+            guard near.input.isReady || near.isHungUp else { return .outcome(.waits) }
             switch pipe.fill(from: near) {
             case .moved: break
-            case .endOfStream: return .ended
-            case .wouldBlock: return .outcome(.waits)
+            case .endOfStream, .wouldBlock:
+                // It stops for good at a byte of urgent data, and says that nothing is there, or that this is
+                // the end (seen with Linux 6.18). recv(2) passes it over, and says how it is.
+                near.input.signal()
+                return nil
             case .failed: return .outcome(.sourceFailed)
             }
         }
@@ -93,7 +97,7 @@ struct Flow {
         }
     }
 
-    private enum Spliced { case moved, ended, outcome(Outcome) }
+    private enum Spliced { case moved, outcome(Outcome) }
     #endif
 
     /// Moves all bytes that can be moved now.
@@ -131,9 +135,6 @@ struct Flow {
             switch splice(from: source, to: sink, core) {
             case nil: break
             case .moved?: continue
-            case .ended?:
-                state = .ended
-                continue
             case .outcome(let outcome)?: return outcome
             }
             #endif

@@ -80,6 +80,25 @@ struct TunnelTests {
         #expect(await stage.reports(1).first?.sent == UInt64(sent.count))
     }
 
+    @Test("In a busy tunnel what follows urgent data arrives, and the end", arguments: [true, false])
+    func urgentData(fromProgram: Bool) async throws {
+        let stage = try Stage()
+        let (program, far) = try stage.tunnel()
+        let (source, sink) = fromProgram ? (program, far) : (far, program)
+        let sending = Task {
+            try await onOwnThread { try source.send([UInt8](repeating: 1, count: 8 << 20)) }
+        }
+        _ = try await onOwnThread { try sink.receive(exactly: 8 << 20) }
+        try await sending.value
+        #expect(send(source.descriptor, "!", 1, Int32(truncatingIfNeeded: MSG_OOB)) == 1)
+        try source.send("later")
+        #expect(try sink.text(5) == "later")
+        #expect(send(source.descriptor, "!", 1, Int32(truncatingIfNeeded: MSG_OOB)) == 1)
+        try source.send("last")
+        source.finishSending()
+        #expect(try sink.rest() == "last")
+    }
+
     @Test("A target that goes in the midst of many bytes ends the tunnel, and not the process")
     func goneTarget() async throws {
         let stage = try Stage()

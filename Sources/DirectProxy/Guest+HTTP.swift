@@ -28,7 +28,9 @@ extension Guest {
         do throws(Refusal) {
             let head = try await head(&reader, until: deadline)
             request = head
-            if core.configuration.servesPAC, PACFile.isAskedFor(by: head), let place = socket.localEndpoint {
+            if core.configuration.servesPAC, let place = socket.localEndpoint,
+                PACFile.isAskedFor(by: head, at: place)
+            {
                 await close(after: PACFile.response(for: place))
                 return nil
             }

@@ -40,8 +40,9 @@ final class Guest: @unchecked Sendable {
             if let work { core.begin(work) }
         } catch {
             guard error == .cancelled, !core.isStopped else { return socket.reset() }
-            if isSOCKS {
-                tell(.crowded, of: nil, road: .socks)
+            // An answer would keep the descriptor until it has been read.
+            if isSOCKS || core.isShort {
+                tell(.crowded, of: nil, road: isSOCKS ? .socks : .connect)
                 socket.reset()
             } else {
                 await refuse(.crowded, to: nil)
@@ -195,9 +196,14 @@ final class Guest: @unchecked Sendable {
         do throws(Lost) {
             try await send(words, until: deadline)
             socket.finishSending()
-            for _ in 0..<pieces {
+            for piece in 1...pieces {
                 ahead = []
                 try await fill(until: deadline)
+                // A program that sends faster than this reads must not keep the loop.
+                if piece % Self.piecesPerTurn == 0 {
+                    await loop.yield()
+                    guard loop.now < deadline else { throw .late }
+                }
             }
         } catch {}
         socket.close()
@@ -208,6 +214,7 @@ final class Guest: @unchecked Sendable {
     }
 
     private static let piece = 4096
+    private static let piecesPerTurn = 16
     /// Half a megabyte.
     private static let mostDropped = 128
 }

@@ -6,12 +6,13 @@ internal import DirectHTTP1
 enum PACFile {
     static let path = "/proxy.pac"
 
-    /// Whether the request asks for it, under an address of this machine. Under a name it could come from a
+    /// Whether the request asks for it, under the address at which it came. Under a name it could come from a
     /// page whose name leads here.
-    static func isAskedFor(by request: ReceivedRequest) -> Bool {
+    static func isAskedFor(by request: ReceivedRequest, at place: Endpoint) -> Bool {
         let host = Target(authority: Array((request.headers["host"] ?? "").utf8), defaultPort: 80)?.host
+        guard let address = host?.address?.unmapped else { return false }
         return request.method == .get && request.target == Array(path.utf8)
-            && host?.address?.isLoopback == true
+            && (address.isLoopback || address == place.address.withoutZone.unmapped)
     }
 
     static func response(for proxy: Endpoint) -> [UInt8] {

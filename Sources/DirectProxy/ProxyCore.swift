@@ -37,6 +37,8 @@ final class ProxyCore: @unchecked Sendable {
         var strangers: Set<UInt64> = [], resting: Set<UInt64> = []
         var isStopped = false
         var isAborted = false
+        /// Whether connections wait for descriptors.
+        var isShort = false
         /// Is signalled when the last task has ended.
         var stopper: LoopHandle?
     }
@@ -158,6 +160,7 @@ final class ProxyCore: @unchecked Sendable {
     }
 
     var isStopped: Bool { state.withLock { $0.isStopped } }
+    var isShort: Bool { state.withLock { $0.isShort } }
 
     /// Accepts connections until the proxy stops, or the system ends the listening.
     private func accept(from listener: ListeningSocket) async {
@@ -174,8 +177,15 @@ final class ProxyCore: @unchecked Sendable {
                     if count % Self.acceptedPerTurn == 0 { await loop.yield() }
                     continue
                 }
+                state.withLock { $0.isShort = false }
                 guard case .ready = await listener.input.wait(until: .never, on: loop) else { return }
             } catch {
+                // It holds the descriptor that the next one needs.
+                state.withLock { $0.isShort = true }
+                if turnOneAway() {
+                    await loop.yield()
+                    continue
+                }
                 if !isPaused { configuration.onEvent?(.paused(error)) }
                 isPaused = true
                 let pause = loop.now.advanced(byNanoseconds: Self.pause)
@@ -189,17 +199,24 @@ final class ProxyCore: @unchecked Sendable {
     /// If there are more of these than there may be, the one that has waited longest goes: a program with
     /// credentials shows them at once, so that others that say nothing cannot keep it out.
     func meet(_ number: UInt64) -> Bool {
-        let (isLate, longest) = state.withLock { state -> (Bool, Task<Void, Never>?) in
-            if state.isStopped { return (true, nil) }
-            state.strangers.insert(number)
-            guard state.strangers.count > mostStrangers, let longest = state.strangers.min() else {
-                return (false, nil)
-            }
+        let (isLate, isOneTooMany) = state.withLock { state in
+            if !state.isStopped { state.strangers.insert(number) }
+            return (state.isStopped, state.strangers.count > mostStrangers)
+        }
+        if isOneTooMany { _ = turnOneAway() }
+        return !isLate
+    }
+
+    /// Ends the program that has waited longest without showing that it may use the proxy. Returns whether
+    /// there was one.
+    private func turnOneAway() -> Bool {
+        let longest = state.withLock { state -> Task<Void, Never>? in
+            guard let longest = state.strangers.min() else { return nil }
             state.strangers.remove(longest)
-            return (false, state.tasks[longest] ?? nil)
+            return state.tasks[longest] ?? nil
         }
         longest?.cancel()
-        return !isLate
+        return longest != nil
     }
 
     /// Gives a program that may use the proxy a place for a tunnel, if there is one left.

@@ -245,6 +245,30 @@ struct CommandRunTests {
         }
     }
 
+    @Test("Programs that send nothing leave descriptors to others where tunnels have most of them")
+    func silentPrograms() async throws {
+        try await onOwnThread {
+            let target = try Listener.atOwnAddress()
+            let command = try ProxyCommand(
+                ["--open", "--allow-private", "--quiet", "--limit", "head=3600"],
+                after: "ulimit -n 64"
+            )
+            let endpoint = try command.endpoint()
+            var others: [Peer] = []
+            for _ in 0..<19 {
+                let program = try Peer.connected(to: endpoint)
+                try program.send("CONNECT \(target.address):\(target.port) HTTP/1.1\r\n\r\n")
+                #expect(try program.text(12) == "HTTP/1.1 200")
+                others.append(program)
+            }
+            for _ in 0..<40 { others.append(try Peer.connected(to: endpoint)) }
+            let answer = try ProxyCommand.answer("GET / HTTP/1.1\r\n\r\n", at: endpoint)
+            #expect(answer.hasPrefix("HTTP/1.1 400 "))
+            command.process.kill()
+            _ = command.process.waitForEnd()
+        }
+    }
+
     @Test("A pipe in place of a file holds up nothing that a signal would not end")
     func pipes() async throws {
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("pipe-\(UUID())").path

@@ -16,8 +16,8 @@ package enum HelloSurvey: String, Sendable, CaseIterable {
         }
     }
 
-    /// The hello of the same kind that has to be answered, or nothing is known of the others; `nil` if any of
-    /// them will do.
+    /// The hello of the same kind that has to be answered, or nothing is known of the others; `nil` if it is
+    /// the first of them that is answered.
     package var control: HelloForm? {
         switch self {
         case .versions: nil
@@ -110,16 +110,27 @@ package struct HelloFinding: Sendable {
     /// The next hello to send; `nil` if no more is needed.
     ///
     /// The control is sent before and after. A form that is not answered is sent three times in a row, so
-    /// that several members of a pool which is asked in turn get it, and then the control twice.
+    /// that several members of a pool which is asked in turn get it, and then the control twice: a server may
+    /// have had enough of this client. If it does not answer the control, there is no more to ask.
     package var next: HelloForm? {
         var rest = replies[...]
-        if let control = survey.control, rest.popFirst() == nil { return control }
+        var control = survey.control
+        if let control {
+            guard let first = rest.popFirst() else { return control }
+            guard first.reply.isYes(to: control) else { return nil }
+        }
         for form in survey.forms {
             guard let first = rest.popFirst() else { return form }
-            guard !first.reply.isYes(to: form) else { continue }
+            guard !first.reply.isYes(to: form) else {
+                control = control ?? form
+                continue
+            }
             for _ in 1..<Self.tries where rest.popFirst() == nil { return form }
-            guard let control = survey.control else { continue }
-            for _ in 0..<2 where rest.popFirst() == nil { return control }
+            guard let control else { continue }
+            for _ in 0..<2 {
+                guard let again = rest.popFirst() else { return control }
+                guard again.reply.isYes(to: control) else { return nil }
+            }
         }
         return rest.isEmpty && replies.last?.form != survey.control ? survey.control : nil
     }
@@ -140,17 +151,23 @@ package struct HelloFinding: Sendable {
     package func verdict(on form: HelloForm) -> Verdict {
         let replies = replies(to: form)
         let answers = replies.map { $0.isYes(to: form) }
-        guard let first = answers.first, isControlled, !replies.contains(.unconnected) else {
-            return .unknown
-        }
+        guard let first = answers.first, isControlled || form == firstAnswered,
+            !replies.contains(.unconnected)
+        else { return .unknown }
         return answers.allSatisfy { $0 == first } ? first ? .yes : .no : .varies
     }
 
     /// Whether the control was answered each time.
     private var isControlled: Bool {
-        guard let control = survey.control else { return replies.contains { $0.reply.isYes(to: $0.form) } }
+        guard let control = survey.control ?? firstAnswered else { return false }
         let answers = replies(to: control)
         return !answers.isEmpty && answers.allSatisfy { $0.isYes(to: control) }
+    }
+
+    /// The control of a survey that has none of its own.
+    private var firstAnswered: HelloForm? {
+        guard survey.control == nil else { return nil }
+        return survey.forms.first { form in replies(to: form).contains { $0.isYes(to: form) } }
     }
 
     /// The group that a server of TLS 1.3 chooses among the classic ones, if it is known.

@@ -109,9 +109,12 @@ package struct WrittenHello: Sendable {
     }
 
     private func ciphers(upTo newest: WireVersion) -> [UInt16] {
-        let newer: [UInt16] = [0x1301, 0x1302, 0x1303]
+        let newer: [UInt16] = [0x1301, 0x1302, 0x1303, 0x1304, 0x1305]
+        // With GCM, ChaCha20 and CCM, and with CBC as of TLS 1.2: a server may take nothing else.
         let middle: [UInt16] = [
             0xC02B, 0xC02F, 0xC02C, 0xC030, 0xCCA9, 0xCCA8, 0x009E, 0x009F, 0xCCAA, 0x009C, 0x009D,
+            0xC0AC, 0xC0AD, 0xC0AE, 0xC0AF, 0xC09E, 0xC09F, 0xC09C, 0xC09D,
+            0xC023, 0xC024, 0xC027, 0xC028, 0x0067, 0x006B, 0x003C, 0x003D,
         ]
         // With SHA-1, as TLS 1.0 and 1.1 need them: ECDHE, DHE and RSA with AES, then 3DES and RC4.
         let older: [UInt16] = [

@@ -59,6 +59,14 @@ struct Options: Sendable {
     private(set) var meaning: [String] = []
     /// What may be a file that is read: `--output` must not be one of them.
     private(set) var inputs: [String] = []
+    /// All that may be a file or a folder that is read, with standard input and what the environment names.
+    var readFiles: [String] {
+        let variables = [
+            "SSL_CERT_FILE", "SSL_CERT_DIR", "SNI_PROBE_ALIBABA_SECRET_FILE", "SNI_PROBE_DNSPOD_TOKEN_FILE",
+        ]
+        let named = variables.compactMap { Console.variable($0) }
+        return inputs + named.flatMap { [$0] + $0.split(separator: ":").map(String.init) } + ["/dev/stdin"]
+    }
     /// The time between two rounds of a run without an end.
     var watch: Duration?
     /// Where metrics are served.

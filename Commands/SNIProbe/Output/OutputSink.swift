@@ -48,7 +48,7 @@ final class OutputSink {
     /// - Throws: ``UsageError`` also if the command reads that file: it would be written over.
     static func open(_ options: Options) throws(UsageError) -> OutputSink {
         guard let path = options.output else { return standardOutput }
-        guard !options.inputs.contains(where: { UserFiles.areOne($0, path) }) else {
+        guard !options.readFiles.contains(where: { UserFiles.isRead($0, by: path) }) else {
             let what = "--output would write over \(quoted(path)), which this command reads"
             throw UsageError(what, hint: "write to another file")
         }

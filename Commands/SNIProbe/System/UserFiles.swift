@@ -33,15 +33,21 @@ enum UserFiles {
         try reading { () throws(Files.Unreadable) in try Files.names(in: path) }
     }
 
-    /// Whether a path, or what follows a label or a kind in it, is that of the regular file at another path.
-    static func areOne(_ path: String, _ other: String) -> Bool {
+    /// Whether a path, or what follows a label or a kind in it, is that of the regular file at another path,
+    /// or of the folder that it is in.
+    static func isRead(_ path: String, by other: String) -> Bool {
         let rest = path.firstIndex { $0 == "=" || $0 == ":" }.map { String(path[path.index(after: $0)...]) }
+        let folder = other.lastIndex(of: "/").map { String(other[...$0]) } ?? "."
         return [path, rest].contains { path in
             guard let path else { return false }
-            var (facts, others) = (stat(), stat())
-            return stat(path, &facts) == 0 && stat(other, &others) == 0 && facts.st_mode & S_IFMT == S_IFREG
-                && facts.st_ino == others.st_ino && facts.st_dev == others.st_dev
+            return areOne(path, other, of: S_IFREG) || areOne(path, folder, of: S_IFDIR)
         }
+    }
+
+    private static func areOne(_ path: String, _ other: String, of kind: mode_t) -> Bool {
+        var (facts, others) = (stat(), stat())
+        return stat(path, &facts) == 0 && stat(other, &others) == 0 && facts.st_mode & S_IFMT == kind
+            && facts.st_ino == others.st_ino && facts.st_dev == others.st_dev
     }
 
     private static func reading<Value>(

@@ -170,6 +170,21 @@ struct HelloTests {
         #expect(HelloWords(finding: lost).text == "unknown: 1.3, 1.2, 1.1, 1.0 (no connection)")
     }
 
+    @Test("A server that has had enough of this client says nothing of further versions", arguments: 1...3)
+    func limitedClient(answers: Int) throws {
+        let good = Dictionary(uniqueKeysWithValues: try HelloForm.allCases.map { ($0, try Self.good($0)) })
+        let finding = finding(.versions) { form, number in
+            number < answers ? good[form] ?? .other : .reset
+        }
+        let forms = HelloSurvey.versions.forms
+        #expect(forms.dropFirst(answers).allSatisfy { finding.verdict(on: $0) == .unknown })
+        #expect(forms.prefix(answers).dropFirst().allSatisfy { finding.verdict(on: $0) == .unknown })
+        #expect(finding.verdict(on: .tls13) == .varies)
+        // One that speaks 1.2 and nothing else answers the control.
+        let old = self.finding(.versions) { form, _ in form == .tls12 ? good[form] ?? .other : .alert(70) }
+        #expect(forms.map(old.verdict) == [.no, .yes, .no, .no])
+    }
+
     @Test("Three tries in a row decide, and one that is answered is enough")
     func counts() throws {
         let good = Dictionary(uniqueKeysWithValues: try HelloForm.allCases.map { ($0, try Self.good($0)) })

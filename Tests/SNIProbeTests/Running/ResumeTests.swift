@@ -159,6 +159,18 @@ final class ResumeTests: Sendable {
         let ca = try await Program.run([target, "--ca", folder + "/ca.pem", "-o", folder + "/ca.pem"])
         #expect(ca.code == 64 && ca.errors.contains("which this command reads"))
         #expect(read("ca.pem") == root.rootPEM)
+        let within = try await Program.run([target, "--ca", folder, "-o", folder + "/new"])
+        #expect(within.code == 64 && within.errors.contains("which this command reads"))
+        let named = try await Program.run(
+            [target, "-o", list],
+            environment: ["SSL_CERT_FILE": list]
+        )
+        #expect(named.code == 64 && read("list") == before)
+        let standard = try await Program.run(
+            ["-f", "-", "-o", list],
+            wrapper: ["/bin/sh", "-c", "exec \"$@\" < '\(list)'", "sh"]
+        )
+        #expect(standard.code == 64 && read("list") == before)
     }
 }
 

@@ -16,14 +16,15 @@ struct RequestHead {
     /// Parses a head that ends with an empty line.
     init(_ bytes: [UInt8]) throws(ConnectionEnd) {
         self.bytes = bytes
-        var lines = Self.lines(bytes)
-        let requestLine = lines.removeFirst().split(separator: " ", omittingEmptySubsequences: false)
+        let lines = Self.lines(bytes)
+        // There may be none between line ends that a client sends before its request.
+        let requestLine = (lines.first ?? "").split(separator: " ", omittingEmptySubsequences: false)
         guard requestLine.count == 3, requestLine[2].hasPrefix("HTTP/1.") else {
             throw .badRequest("request line")
         }
         (method, target) = (String(requestLine[0]), String(requestLine[1]))
         version = String(requestLine[2])
-        headers = try Self.fields(lines)
+        headers = try Self.fields(Array(lines.dropFirst()))
     }
 
     /// Parses the field lines of a head or a trailer section.

@@ -153,7 +153,8 @@ struct HTTPServerTests {
     @Test(
         "A malformed request is answered by 400 and ends the connection, with the reason in the record",
         arguments: [
-            "nonsense\r\n\r\n", "GET / HTTP/2.0\r\n\r\n", "GET / HTTP/1.1\r\nHost: x\r\nno colon\r\n\r\n",
+            "nonsense\r\n\r\n", "\r\n\r\n", "\r\n\r\n\r\n", "GET / HTTP/2.0\r\n\r\n",
+            "GET / HTTP/1.1\r\nHost: x\r\nno colon\r\n\r\n",
             "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: +1\r\n\r\nx",
             "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
             "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",

@@ -32,9 +32,9 @@ final class ProxyCore: @unchecked Sendable {
     private struct State {
         var lastNumber: UInt64 = 0
         var tasks: [UInt64: Task<Void, Never>?] = [:]
-        /// The tasks of programs that have still to show that they may use the proxy, and of those that
-        /// have no request in work. None has anything to lose when the proxy stops.
-        var strangers: Set<UInt64> = [], resting: Set<UInt64> = []
+        /// The tasks of programs that have still to show that they may use the proxy, and since when, and of
+        /// those that have no request in work. None has anything to lose when the proxy stops.
+        var strangers: [UInt64: Instant] = [:], resting: Set<UInt64> = []
         var isStopped = false
         var isAborted = false
         /// Whether connections wait for descriptors.
@@ -128,7 +128,7 @@ final class ProxyCore: @unchecked Sendable {
             state.stopper = stopper
             return (
                 state.tasks.isEmpty,
-                state.strangers.union(state.resting).compactMap { state.tasks[$0] ?? nil }
+                state.resting.union(state.strangers.keys).compactMap { state.tasks[$0] ?? nil }
             )
         }
         closeListeners()
@@ -180,9 +180,9 @@ final class ProxyCore: @unchecked Sendable {
                 state.withLock { $0.isShort = false }
                 guard case .ready = await listener.input.wait(until: .never, on: loop) else { return }
             } catch {
-                // It holds the descriptor that the next one needs.
+                // It holds the descriptor that the next one needs. One that has just come may be about to ask.
                 state.withLock { $0.isShort = true }
-                if turnOneAway() {
+                if turnOneAway(after: Self.pause) {
                     await loop.yield()
                     continue
                 }
@@ -200,19 +200,21 @@ final class ProxyCore: @unchecked Sendable {
     /// credentials shows them at once, so that others that say nothing cannot keep it out.
     func meet(_ number: UInt64) -> Bool {
         let (isLate, isOneTooMany) = state.withLock { state in
-            if !state.isStopped { state.strangers.insert(number) }
+            if !state.isStopped { state.strangers[number] = loop.now }
             return (state.isStopped, state.strangers.count > mostStrangers)
         }
-        if isOneTooMany { _ = turnOneAway() }
+        if isOneTooMany { _ = turnOneAway(after: 0) }
         return !isLate
     }
 
-    /// Ends the program that has waited longest without showing that it may use the proxy. Returns whether
-    /// there was one.
-    private func turnOneAway() -> Bool {
+    /// Ends the program that has waited longest without showing that it may use the proxy, if it has waited
+    /// for so many nanoseconds. Returns whether there was one.
+    private func turnOneAway(after least: UInt64) -> Bool {
         let longest = state.withLock { state -> Task<Void, Never>? in
-            guard let longest = state.strangers.min() else { return nil }
-            state.strangers.remove(longest)
+            guard let (longest, start) = state.strangers.min(by: { $0.key < $1.key }),
+                start.advanced(byNanoseconds: least) <= loop.now
+            else { return nil }
+            state.strangers.removeValue(forKey: longest)
             return state.tasks[longest] ?? nil
         }
         longest?.cancel()
@@ -222,7 +224,7 @@ final class ProxyCore: @unchecked Sendable {
     /// Gives a program that may use the proxy a place for a tunnel, if there is one left.
     func place(for number: UInt64) throws(Refusal) -> Room.Place {
         guard let place = tunnels.enter() else { throw .full(limits) }
-        _ = state.withLock { $0.strangers.remove(number) }
+        _ = state.withLock { $0.strangers.removeValue(forKey: number) }
         return place
     }
 
@@ -256,7 +258,7 @@ final class ProxyCore: @unchecked Sendable {
     private func end(_ number: UInt64) {
         let stopper = state.withLock { state in
             state.tasks.removeValue(forKey: number)
-            state.strangers.remove(number)
+            state.strangers.removeValue(forKey: number)
             state.resting.remove(number)
             return state.tasks.isEmpty ? state.stopper : nil
         }

@@ -30,6 +30,9 @@ struct Stage {
         try change(&configuration, target)
         proxy = LocalProxy(configuration)
         try proxy.start()
+        // At the target's port the proxy would take any address of loopback for itself.
+        let target = target
+        for _ in 0..<4 where proxy.endpoints.contains(where: { $0.port == target.port }) { try proxy.start() }
     }
 
     /// A program that has connected to the proxy.

@@ -180,7 +180,8 @@ final class ProxyCore: @unchecked Sendable {
                 state.withLock { $0.isShort = false }
                 guard case .ready = await listener.input.wait(until: .never, on: loop) else { return }
             } catch {
-                // It holds the descriptor that the next one needs. One that has just come may be about to ask.
+                // It holds the descriptor that the next one needs. One that has just come may be about
+                // to ask.
                 state.withLock { $0.isShort = true }
                 if turnOneAway(after: Self.pause) {
                     await loop.yield()

@@ -71,7 +71,8 @@ extension FixtureAsk {
             guard count > 0 else { return (.plain, all) }
             let new = Array(piece[..<count])
             all += new
-            switch flight.add(new.span) {
+            // The span of an array is newer than the systems that this is for.
+            switch new.withUnsafeBufferPointer({ flight.add($0.span) }) {
             case .needsMore: continue
             case .other: return (.plain, all)
             // OpenSSL says what it thinks of it.

@@ -207,7 +207,7 @@ final class MutantStream {
     /// Lets no call last longer than what is left of the time.
     private func setLimits() {
         let left = max(1, ContinuousClock.now.duration(to: deadline).milliseconds)
-        var limit = timeval(tv_sec: Int(left) / 1000, tv_usec: Int(left) % 1000 * 1000)
+        var limit = timeval(tv_sec: Int(left) / 1000, tv_usec: suseconds_t(left % 1000 * 1000))
         setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     }

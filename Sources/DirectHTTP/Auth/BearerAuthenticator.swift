@@ -17,8 +17,8 @@ struct BearerAuthenticator: Authenticator {
         tokens = Tokens(source: source, ahead: ahead, loop: loop)
     }
 
-    /// Whether the source is being asked for a token.
-    var isFetching: Bool { tokens.isFetching }
+    /// How many calls wait for the token that the source is asked for, or `nil` if it is not asked.
+    var waiting: Int? { tokens.waiting }
 
     /// Returns the current token. Fetches one first if there is none or if it has expired.
     func authorization(for request: AuthenticationRequest) async throws -> String? {
@@ -82,7 +82,7 @@ private final class Tokens: Sendable {
 
     var isRefreshable: Bool { source != nil }
 
-    var isFetching: Bool { state.withLock { $0.fetch != nil } }
+    var waiting: Int? { state.withLock { $0.fetch?.waiting } }
 
     /// Returns the current token, or fetches a new one if the current one is `refused` or has expired, or if
     /// there is none. A token that is about to expire is returned while the next one is being fetched.

@@ -55,8 +55,8 @@ PREFIX = "2001:db8:64::"
 
 @case(space="net", tools=("ip",))
 def nat64():
-    """In a network with IPv6 only, a literal IPv4 address is reached through NAT64, and a name through DNS64 (RFC 7050,
-    6147)."""
+    """In a network with IPv6 only, a literal IPv4 address and one that the program has chosen for a name are reached
+    through NAT64, and a name through DNS64 (RFC 7050, 6147)."""
     network(IPV6)
     command("ip", "address", "delete", "127.0.0.1/8", "dev", "lo")
     # The translator is the machine itself, which answers at all addresses of the prefix.
@@ -67,9 +67,11 @@ def nat64():
             return ["192.0.0.170", "192.0.0.171"] if kind == "A" else [f"{PREFIX}192.0.0.170", f"{PREFIX}192.0.0.171"]
         return ["8.8.8.8"] if kind == "A" else [f"{PREFIX}8.8.8.8"]
 
-    Names(answer, "::1")
+    names = Names(answer, "::1")
     server, client = Server(answer_ok, "::"), Client()
     fetched(client.call(server.url(name="8.8.8.8"), within=15), "ok")
+    fetched(client.call(server.url(name="chosen.test"), address="8.8.8.8", within=15), "ok")
+    same("questions about the name", [name for name, _ in names.asked if name == "chosen.test"], [])
     fetched(client.call(server.url(name="old.test"), within=15), "ok")
 
 

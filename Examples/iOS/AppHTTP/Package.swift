@@ -16,6 +16,7 @@ let package = Package(
             name: "AppHTTP",
             dependencies: [
                 .product(name: "DirectHTTP", package: "direct-http"),
+                .product(name: "DirectHTTPFoundation", package: "direct-http"),
                 .product(name: "DirectProxy", package: "direct-http"),
                 .product(name: "DirectResolvers", package: "direct-http"),
             ],

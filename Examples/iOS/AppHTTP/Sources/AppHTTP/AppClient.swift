@@ -1,4 +1,6 @@
 @_exported import DirectHTTP
+@_exported import DirectHTTPFoundation
+@_exported import DirectProxy
 @_exported import DirectResolvers
 
 extension HTTPClient {

@@ -1,8 +1,7 @@
 #if canImport(SwiftUI)
 public import SwiftUI
 
-/// A screen with one page. Only this file and AppNetwork.swift need Apple's frameworks; neither has been
-/// compiled yet.
+/// A screen with one page. So far it has been compiled with declarations in place of SwiftUI only.
 public struct PageScreen: View {
     @State private var model: PageModel
     private let url: String

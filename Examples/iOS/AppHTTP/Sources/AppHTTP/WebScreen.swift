@@ -22,8 +22,8 @@ extension LocalProxy {
     }
 }
 
-/// A web view whose pages come from the addresses of the proxy's resolver, under their names. It has met no
-/// compiler with Apple's frameworks yet.
+/// A web view whose pages come from the addresses of the proxy's resolver, under their names. So far it has
+/// been compiled with declarations in place of Apple's frameworks only.
 public struct WebScreen: View {
     @State private var number = 0
     private let url: URL

@@ -1,0 +1,1 @@
+// Examples/iOS asks only whether it is there.

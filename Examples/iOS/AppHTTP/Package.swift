@@ -19,8 +19,7 @@ let package = Package(
                 .product(name: "DirectHTTPFoundation", package: "direct-http"),
                 .product(name: "DirectProxy", package: "direct-http"),
                 .product(name: "DirectResolvers", package: "direct-http"),
-            ],
-            swiftSettings: [.treatAllWarnings(as: .error)]
+            ]
         )
     ],
     swiftLanguageModes: [.v6]

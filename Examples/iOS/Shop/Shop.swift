@@ -7,12 +7,7 @@ enum Shop {
     /// addresses of the service here.
     static let resolver: any Resolver =
         Trial.current?.map
-        ?? CachingResolver(
-            ChainResolver(
-                AlibabaHTTPDNS(account: "100000", .https(["203.107.1.1", "203.107.1.97"])),
-                SystemResolver()
-            )
-        )
+        ?? CachingResolver.forApp(account: "100000", servers: ["203.107.1.1", "203.107.1.97"])
 
     /// The client, which shares the cookies of sessions.
     static let client = HTTPClient {

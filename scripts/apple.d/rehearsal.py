@@ -146,7 +146,7 @@ def rehearse(folder, fault, unlike):
     shutil.rmtree(run.WORK / "derived", ignore_errors=True)
     environment = {
         **os.environ, "PATH": f"{folder / 'bin'}:{os.environ['PATH']}", "HOME": str(folder / "home"), "FAULT": fault,
-        "STAND_INS": str(folder / "bin"), "APPLE_RUN_SECONDS": "3" if fault == "silent" else "120",
+        "STAND_INS": str(folder / "bin"), "APPLE_RUN_SECONDS": "20" if fault == "silent" else "120",
     }
     command = [sys.executable, run.__file__, "run", str(report)]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=300)

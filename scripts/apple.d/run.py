@@ -31,8 +31,8 @@ REPORTS = ROOT / "docs" / "development" / "apple-reports"
 WORK = ROOT / ".build" / "apple"
 APP, IDENTIFIER = ROOT / "Examples" / "iOS" / "Shop.xcodeproj", "example.shop"
 OLDEST_IOS, TESTS_NEED = 18, 26
-# What a step may take. A test has less patience than a Mac that builds everything.
-SECONDS = int(os.environ.get("APPLE_RUN_SECONDS", "3600"))
+# What a step may take, and the app, for which a rehearsal has less patience.
+SECONDS, SECONDS_OF_APP = 3600, int(os.environ.get("APPLE_RUN_SECONDS", "600"))
 STEPS = {
     "build": "`swift build`",
     "tests": "`swift test`, on macOS 26",
@@ -115,7 +115,7 @@ def said(*command):
     return done.stdout.strip() if done.returncode == 0 else ""
 
 
-def run(*command, more=None):
+def run(*command, more=None, seconds=SECONDS):
     """What a command prints; throws if it fails, or does not end."""
     try:
         process = subprocess.Popen(
@@ -125,12 +125,12 @@ def run(*command, more=None):
     except OSError as error:
         raise Failed(f"{command[0]}: {error.strerror}", "") from None
     try:
-        printed, _ = process.communicate(timeout=SECONDS)
+        printed, _ = process.communicate(timeout=seconds)
     except subprocess.TimeoutExpired:
         # What it has started, too.
         os.killpg(process.pid, signal.SIGKILL)
         printed, _ = process.communicate()
-        raise Failed(f"no end within {SECONDS} s", printed) from None
+        raise Failed(f"no end within {seconds} s", printed) from None
     if process.returncode:
         raise Failed(f"exit status {process.returncode}", printed)
     return printed
@@ -253,7 +253,7 @@ def simulator(lines):
             more = {f"SIMCTL_CHILD_{name}": value for name, value in environment.items()}
             printed = ""
             try:
-                printed = run("xcrun", "simctl", "launch", "--console", device, IDENTIFIER, more=more)
+                printed = run("xcrun", "simctl", "launch", "--console", device, IDENTIFIER, more=more, seconds=SECONDS_OF_APP)
             except Failed as failure:
                 printed = failure.args[1]
                 raise

@@ -109,6 +109,40 @@ struct PathSearchTests {
         case pathLength, purpose, names, unknownExtension, noAuthority, crossSigned
     }
 
+    @Test("An authority that the roots mark as not to be trusted is on no path, whoever sends it")
+    func distrustedAuthority() throws {
+        let middle = try root.intermediate()
+        let sent = try [middle.issue(CertificateProfile(for: "a.test")), middle.certificate].map(\.der)
+        func isGood(_ mark: (OpaquePointer) -> Void) throws -> Bool {
+            let marked = try marked(middle.certificate.der, mark)
+            let context = try TLSContext.testing { $0.roots = .only([.der(root.rootDER), .pem(Array(marked.utf8))]) }
+            return try context.verify(sent, for: .name("a.test")) == nil
+        }
+        #expect(try isGood { _ in })
+        #expect(try isGood { X509_add1_reject_object($0, OBJ_nid2obj(NID_client_auth)) })
+        #expect(try !isGood { X509_add1_reject_object($0, OBJ_nid2obj(NID_server_auth)) })
+        #expect(try !isGood { X509_add1_reject_object($0, OBJ_nid2obj(NID_anyExtendedKeyUsage)) })
+        #expect(try !isGood { X509_add1_trust_object($0, OBJ_nid2obj(NID_email_protect)) })
+    }
+
+    /// A certificate with the marks of a list of roots (x509(1), "trusted certificate").
+    private func marked(_ der: [UInt8], _ mark: (OpaquePointer) -> Void) throws -> String {
+        let certificate = try #require(
+            der.withUnsafeBufferPointer { bytes in
+                var next = bytes.baseAddress
+                return d2i_X509(nil, &next, der.count)
+            }
+        )
+        defer { X509_free(certificate) }
+        mark(certificate)
+        var written: UnsafeMutablePointer<UInt8>?
+        let count = Int(i2d_X509_AUX(certificate, &written))
+        let data = Data(bytes: try #require(written), count: count)
+        CRYPTO_free(written, nil, 0)
+        let text = data.base64EncodedString(options: .lineLength64Characters)
+        return "-----BEGIN TRUSTED CERTIFICATE-----\n\(text)\n-----END TRUSTED CERTIFICATE-----\n"
+    }
+
     /// The demands of the settings and the URL apply to each path.
     @Test(
         "A second path does not make a bad leaf acceptable",

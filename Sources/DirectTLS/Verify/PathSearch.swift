@@ -110,6 +110,7 @@ struct PathSearch {
             guard !path.contains(where: { isSame($0, other: issuer) }) else { continue }
             guard stepsLeft > 0, !best.isBest else { return }
             stepsLeft -= 1
+            guard !isDistrusted(issuer) else { continue }
             path.append(issuer)
             extend(&path, by: judge)
             path.removeLast()
@@ -162,15 +163,28 @@ struct PathSearch {
                 && X509_get0_pubkey(trusted).map { X509_verify(trusted, $0) == 1 } ?? false
     }
 
-    /// Returns the trusted certificates that may have issued this one, by their names. They are the store's,
-    /// and borrowed.
+    /// Whether the store marks a certificate as not to be trusted for servers (X509_check_trust(3)). OpenSSL
+    /// asks this of what it takes from the store; what the server sends has no marks, and is the same
+    /// certificate.
+    private func isDistrusted(_ certificate: OpaquePointer) -> Bool {
+        trusted(named: X509_get_subject_name(certificate)).contains {
+            X509_cmp($0, certificate) == 0
+                && X509_check_trust($0, X509_TRUST_SSL_SERVER, 0) == X509_TRUST_REJECTED
+        }
+    }
+
+    /// Returns the trusted certificates that may have issued this one, by their names.
     private func trustedIssuers(of certificate: OpaquePointer) -> [OpaquePointer] {
-        let find = X509_STORE_CTX_get_lookup_certs(check)
-        guard let stack = find?(check, X509_get_issuer_name(certificate)) else { return [] }
-        defer { freeCertificates(stack) }
-        return CheckedCertificate.all(of: stack).map(\.raw).filter {
+        trusted(named: X509_get_issuer_name(certificate)).filter {
             X509_check_issued($0, certificate) == X509_V_OK
         }
+    }
+
+    /// Returns the certificates of this name in the store. They are the store's, and borrowed.
+    private func trusted(named name: OpaquePointer?) -> [OpaquePointer] {
+        guard let stack = X509_STORE_CTX_get_lookup_certs(check)?(check, name) else { return [] }
+        defer { freeCertificates(stack) }
+        return CheckedCertificate.all(of: stack).map(\.raw)
     }
 
     /// Keeps the chain that OpenSSL builds from the path and this root, if it is the best so far.

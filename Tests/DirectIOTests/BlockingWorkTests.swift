@@ -16,6 +16,21 @@ private let refusal = SystemError("pthread_create", code: EAGAIN)
 struct BlockingWorkTests {
     private let loop = EventLoop.shared
 
+    @Test("An executor that ends with a task's last step is kept until the step has been handed over")
+    func lastReference() {
+        var executor: ManualExecutor? = ManualExecutor()
+        weak let watched = executor
+        // As the runtime calls it: the task alone holds the executor.
+        let unowned = Unmanaged.passUnretained(executor!)
+        unowned._withUnsafeGuaranteedRef { running in
+            running.withStrongReference {
+                executor = nil
+                #expect(watched != nil)
+            }
+        }
+        #expect(watched == nil)
+    }
+
     @Test("The caller gets the result", arguments: Place.allCases)
     func answers(_ place: Place) async throws {
         let answer = place.start(loop) { [loop] in

@@ -101,12 +101,14 @@ private final class WaitingThread: TaskExecutor {
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        let hasLeft = state.withLock { state in
-            if !state.hasLeft { state.jobs.append(job) }
-            return state.hasLeft
+        withStrongReference {
+            let hasLeft = state.withLock { state in
+                if !state.hasLeft { state.jobs.append(job) }
+                return state.hasLeft
+            }
+            guard hasLeft else { return arrival.signal() }
+            successor.submit { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
         }
-        guard hasLeft else { return arrival.signal() }
-        successor.submit { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
     }
 
     /// Says that there is an outcome.

@@ -8,13 +8,27 @@ extension BlockingWork: TaskExecutor {
     /// it would take Swift's threads from the whole program.
     package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        add(
-            Job(
-                make: { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) },
-                refuse: { _ in globalConcurrentExecutor.enqueue(job) },
-                isPatient: true
+        withStrongReference {
+            _ = add(
+                Job(
+                    make: { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) },
+                    refuse: { _ in globalConcurrentExecutor.enqueue(job) },
+                    isPatient: true
+                )
             )
-        )
+        }
+    }
+}
+
+extension TaskExecutor {
+    /// Keeps the executor until `handOver` has given a job to another thread.
+    ///
+    /// The task of the job may be all that holds the executor. It may run to its end on the other thread, and
+    /// release the executor, before that thread has been woken or `handOver` returns.
+    package func withStrongReference(_ handOver: () -> Void) {
+        let executor = Unmanaged.passRetained(self)
+        handOver()
+        executor.release()
     }
 }
 

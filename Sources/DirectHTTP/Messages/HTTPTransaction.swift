@@ -83,7 +83,9 @@ extension HTTPTransaction {
         guard let name = tls.verifiedName else {
             return "key \(Hex.encode(tls.certificate?.spkiSHA256 ?? []))"
         }
-        return name == url.host.description ? nil : "name \(name)"
+        // A zone is this machine's own, and in no certificate.
+        let host = url.host.address?.withoutZone.description ?? url.host.description
+        return name == host ? nil : "name \(name)"
     }
 
     /// Whether the server has proved to be the URL's host. Over plain HTTP there is nothing to prove.

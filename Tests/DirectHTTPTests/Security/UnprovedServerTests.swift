@@ -62,6 +62,15 @@ struct UnprovedServerTests {
         #expect(jar.cookies(for: url).count == 4)
     }
 
+    @Test("A server has proved the address of a URL, whatever its zone")
+    func zone() async throws {
+        let server = try FixtureServer.secure("fe80::1") { _ in .text("", Self.fields) }
+        let url = "https://[fe80::1%25zone9]/"
+        let jar = CookieJar()
+        _ = try await HTTPClient.trusting { $0.cookies = jar }.fetch(server.request(url))
+        #expect(jar.cookies(for: try HTTPURL(url)).count == 4)
+    }
+
     /// A way to reach a server that does not prove to be a.test, or not to an authority that the client
     /// trusts.
     enum Way: CaseIterable {

@@ -4,11 +4,12 @@ internal import DirectHTTP
 /// The handshakes of one probe with and without the name, in an order that several servers behind one address
 /// cannot deceive.
 ///
-/// The first two begin at the same time. If they differ, or the first is not what a client needs, two more
-/// series follow, each handshake after the one before it: without, with, with, without. Whichever of the
-/// first two a load balancer takes first, it then shows both of two servers in turn to each kind of
-/// handshake, and most of three. As soon as the first has had two answers, no cause is to be proved any more,
-/// and the series ends. No other probe of the run connects to the address meanwhile.
+/// The first two begin at the same time. If they differ, or the first is not what a client needs, three more
+/// pairs follow, each handshake after the one before it: without, with, without, with, with, without. A load
+/// balancer then shows both of two servers in turn to each kind of handshake, whichever of the first two it
+/// takes first, and all of four unless it takes them the other way round. As soon as the first has had two
+/// answers, no cause is to be proved any more, and the series ends. No other probe of the process connects to
+/// the address meanwhile.
 ///
 /// All offer the same but the name. After the end of the first handshake the second has a second, or six
 /// times as long as that took; what has not ended then counts as no answer. Where others of its kind were

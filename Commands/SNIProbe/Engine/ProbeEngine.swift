@@ -242,7 +242,8 @@ struct ProbeEngine: Sendable {
             return []
         }
         // A handshake that is repeated anyway needs no confirmation.
-        return settings.repeats > 1 ? [.second, .second] : [.second, .first, .first, .second]
+        return settings.repeats > 1
+            ? [.second, .second, .second] : [.second, .first, .second, .first, .first, .second]
     }
 
     /// Notes what a whole series of handshakes has got without a name, or that it got different answers.

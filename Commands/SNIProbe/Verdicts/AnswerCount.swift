@@ -124,10 +124,10 @@ extension Handshake {
 }
 
 extension Observation {
-    /// Whether handshakes were made again, but not so often that two servers in turn would have shown.
+    /// Whether handshakes were made again, but not so often that four servers in turn would have shown.
     var isHalfConfirmed: Bool {
         !secondAgain.isEmpty && repeats.isEmpty
-            && min(firsts.count { !$0.wasCutShort }, seconds.count { !$0.wasCutShort }) < 3
+            && min(firsts.count { !$0.wasCutShort }, seconds.count { !$0.wasCutShort }) < 4
     }
 
     /// How many handshakes like the first had its result, for a text that names a cause; empty for fewer than

@@ -220,6 +220,7 @@ struct HintWriter {
         if let url = top.issuerURLs.first {
             return advice + "; if it is an intermediate, the server must send it (\(url))"
         }
+            + (record.sni.verdict == .changesCertificate ? "\(orSeveral)" : "")
         guard case .only = settings.roots else { return advice }
         return advice + "; if a root of --ca is above it, the server must send it"
     }

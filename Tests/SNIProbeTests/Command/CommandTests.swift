@@ -431,8 +431,8 @@ struct CommandTests {
         #expect(result.code == 60)
         let calls = try String(contentsOfFile: trace, encoding: .utf8).split(separator: "\n")
         let connects = calls.filter { $0.contains(" connect(") }
-        // Both handshakes, and each twice more, as the chain is not trusted.
-        #expect(connects.count == 6)
+        // Both handshakes, and each three times more, as the chain is not trusted.
+        #expect(connects.count == 8)
         #expect(
             connects.allSatisfy {
                 $0.contains("sin_port=htons(\(server.port)), sin_addr=inet_addr(\"127.0.0.1\")")

@@ -71,7 +71,7 @@ struct ElevenEndpointsTests {
             fault: .defaultCertificate,
             says: "wrong certificate",
             hint:
-                "127.0.0.1 does not know www.example.com, in 3 of 3 handshakes. Set the host up there, or check the IP; sni-probe "
+                "127.0.0.1 does not know www.example.com, in 4 of 4 handshakes. Set the host up there, or check the IP; sni-probe "
                 + "www.example.com probes all that DNS gives."
         )
     }
@@ -84,7 +84,7 @@ struct ElevenEndpointsTests {
             fault: .expired,
             says: "expired 9 days ago",
             hint:
-                "renew it on 127.0.0.1, in 3 of 3 handshakes; other IPs may have the new one already: sni-probe "
+                "renew it on 127.0.0.1, in 4 of 4 handshakes; other IPs may have the new one already: sni-probe "
                 + "www.example.com --same"
         )
     }
@@ -137,7 +137,7 @@ struct ElevenEndpointsTests {
             fault: .sniRefused,
             says: "server refused the name",
             hint:
-                "127.0.0.1 serves other hosts only, by strict SNI; www.example.com is not among them, in 3 of 3 handshakes"
+                "127.0.0.1 serves other hosts only, by strict SNI; www.example.com is not among them, in 4 of 4 handshakes"
         )
     }
 

@@ -137,14 +137,14 @@ struct HintTests {
         await time.settle()
         try await time.pass(.milliseconds(500))
         // Each that is silent delays the next by a quarter of a second.
-        for count in 2...3 {
+        for count in 2...4 {
             _ = try await server.waitUntil { records in
                 records.count { ($0.serverName != nil) == isSilent && $0.hello != nil } == count
             }
             try await time.pass(.milliseconds(250))
         }
         _ = try await server.waitUntil { records in
-            records.count { ($0.serverName != nil) != isSilent && $0.end != nil } == 3
+            records.count { ($0.serverName != nil) != isSilent && $0.end != nil } == 4
         }
         await time.settle()
         time.advance(by: .milliseconds(2000))
@@ -158,7 +158,7 @@ struct HintTests {
         async let unasked = recordOfSilence(withName: false, "--no-sni")
         #expect(
             try await named.hint?.text
-                == "without the name the same IP answers: something on the path, or the server, filters a.test, in 3 of 3 "
+                == "without the name the same IP answers: something on the path, or the server, filters a.test, in 4 of 4 "
                 + "handshakes; or several servers answer there, in turn: --repeat 20 counts their answers"
         )
         #expect(try await nameless.passed)
@@ -216,7 +216,8 @@ struct HintTests {
             behaviour: .sequence(
                 [
                     .http { _ in .text("") }, .bytes(Self.nonsense), .bytes(Self.nonsense),
-                    .http { _ in .text("") }, .http { _ in .text("") }, .bytes(Self.nonsense),
+                    .http { _ in .text("") }, .bytes(Self.nonsense), .http { _ in .text("") },
+                    .http { _ in .text("") }, .bytes(Self.nonsense),
                 ]
             )
         )
@@ -302,7 +303,7 @@ struct HintTests {
         let record = try await record(["a.test@\(server.authority)"])
         #expect(record.hint?.text == "look at what is set up for a.test on 127.0.0.1")
         let words = SNIWords(record: record, style: Style()).text
-        #expect(words == "without it this IP refuses the handshake (unrecognized_name), in 3 of 3 handshakes")
+        #expect(words == "without it this IP refuses the handshake (unrecognized_name), in 4 of 4 handshakes")
     }
 
     @Test("For a probe without the name, the words describe what the name would change")
@@ -313,7 +314,7 @@ struct HintTests {
         let refused = try await record(["a.test@\(refusing.authority)", "--no-sni"])
         #expect(
             SNIWords(record: refused, style: Style()).text
-                == "with it this IP refuses the handshake (unrecognized_name), in 3 of 3 handshakes"
+                == "with it this IP refuses the handshake (unrecognized_name), in 4 of 4 handshakes"
         )
         let wrong = root.certificate(for: "c.test")
         let mixed = try FixtureServer.start(
@@ -324,7 +325,7 @@ struct HintTests {
         let other = try await record(["a.test@\(mixed.authority)", "--no-sni"])
         #expect(
             SNIWords(record: other, style: Style()).text
-                == "with it this IP serves c.test, in 3 of 3 handshakes, which is wrong as well"
+                == "with it this IP serves c.test, in 4 of 4 handshakes, which is wrong as well"
         )
         // The default is right, and what the name selects is not.
         let right = root.certificate(for: "a.test")
@@ -335,7 +336,7 @@ struct HintTests {
         #expect(passed.passed)
         #expect(
             SNIWords(record: passed, style: Style()).text
-                == "with it this IP serves c.test, in 3 of 3 handshakes, which is wrong"
+                == "with it this IP serves c.test, in 4 of 4 handshakes, which is wrong"
         )
     }
 

@@ -54,12 +54,12 @@ struct SNITableTests {
                 case .close: "closed"
                 default: "reset"
                 }
-            let refusal = "refuses the handshake (\(reason)), in 3 of 3 handshakes"
+            let refusal = "refuses the handshake (\(reason)), in 4 of 4 handshakes"
             #expect(words(outcome) == "needed: without it this IP \(refusal)")
             let without = try await probe("a.test", at: server, "--no-sni", trusting: root.rootPEM)
             #expect(without.code == 35)
             #expect(without.record?.sni.verdict == .neededStrict, "\(answer)")
-            #expect(words(without) == "needed: with it this IP serves a.test, in 3 of 3 handshakes")
+            #expect(words(without) == "needed: with it this IP serves a.test, in 4 of 4 handshakes")
         }
     }
 
@@ -72,7 +72,7 @@ struct SNITableTests {
         let outcome = try await probe("a.test", at: server, "--no-sni", trusting: root.rootPEM)
         #expect(outcome.faults == ["default_certificate"])
         #expect(outcome.record?.sni == SNIFinding(sent: nil, verdict: .needed))
-        #expect(words(outcome) == "needed: with it this IP serves a.test, in 3 of 3 handshakes")
+        #expect(words(outcome) == "needed: with it this IP serves a.test, in 4 of 4 handshakes")
         let both = try await probe("a.test", at: server, trusting: root.rootPEM)
         #expect(both.record?.sni == SNIFinding(sent: "a.test", verdict: .needed))
     }
@@ -156,7 +156,7 @@ struct SNITableTests {
         #expect(passed.code == 0 && passed.record?.sni.verdict == .varies)
         #expect(passed.record?.warnings.map(\.id) == [.answersVary])
         let text = passed.record?.warnings.first?.text
-        #expect(text?.hasPrefix("answers vary without SNI: 2 of 3 serve the right") == true)
+        #expect(text?.hasPrefix("answers vary without SNI: 3 of 4 serve the right") == true)
     }
 
     @Test("A surprising handshake that is confirmed keeps its verdict")

@@ -35,6 +35,17 @@ final class ExaminedChain: Sendable {
     /// The server's own certificate, and those above it that lead to the root and are the server's to renew.
     let path: ArraySlice<ServedCertificate>
 
+    typealias End = (notAfter: Int, above: Bool)
+
+    /// The first end on the path to the root, and whether it is that of a certificate above the server's
+    /// own. The root does not count: it is this machine's.
+    var end: End? {
+        let ends = path.enumerated().compactMap { index, certificate in
+            certificate.summary.notAfter.map { End($0, index > 0) }
+        }
+        return ends.min { $0.notAfter < $1.notAfter }
+    }
+
     /// Returns the name in the certificate that matches this identity, or `nil` if none does.
     func match(_ identity: ServerIdentity?) -> String? {
         identity.flatMap(served.match)

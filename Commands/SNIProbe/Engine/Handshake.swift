@@ -45,6 +45,9 @@ struct Handshake: Sendable {
         let chain: ExaminedChain
         /// The result of checking the OCSP response that the server stapled; `nil` if it stapled none.
         let staple: StapleJudgement?
+
+        /// The hash of the server's own certificate; empty without one.
+        var hash: [UInt8] { chain.leaf?.summary.sha256 ?? [] }
     }
 }
 

@@ -17,8 +17,8 @@ struct Observation: Sendable {
     var repeats: [Handshake] = []
     /// One handshake for each other kind of key, and version of TLS, with `--deep`.
     var otherKeys: [OtherKey] = []
-    /// What the certificate's issuer says of it, with `--revocation`.
-    var revocation: Revocation?
+    /// What the issuers say of the certificates of ``answers``, by their hashes, with `--revocation`.
+    var revocations: [[UInt8]: Revocation] = [:]
     /// The HTTPS records and Encrypted Client Hello, with `--ech`.
     var ech: ECHFinding?
     /// What hellos written here have found, with `--versions`, `--post-quantum` and `--long-hello`.
@@ -36,6 +36,13 @@ struct Observation: Sendable {
 
     /// All handshakes like the first, which all offered the same.
     var firsts: [Handshake] { (first.map { [$0] } ?? []) + firstAgain + repeats }
+    /// What the handshakes like the first got, once for each certificate.
+    var answers: [Handshake.Served] {
+        var hashes: Set<[UInt8]> = []
+        return firsts.compactMap(\.served).filter { hashes.insert($0.hash).inserted }
+    }
+    /// What the issuer of the first certificate says of it.
+    var revocation: Revocation? { (first?.served).flatMap { revocations[$0.hash] } }
     /// All handshakes like the second.
     var seconds: [Handshake] { (second.map { [$0] } ?? []) + secondAgain }
 

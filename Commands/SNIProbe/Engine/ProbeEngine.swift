@@ -19,19 +19,34 @@ struct ProbeEngine: Sendable {
 
     private var settings: ProbeSettings { tools.settings }
 
-    /// Performs one probe, and repeats its first handshake as often as the settings say.
+    /// Performs one probe, and repeats its first handshake as often as the settings say. Issuers and hellos
+    /// written by hand have the time limit of the probe once more, together.
     func observe(_ probe: Probe) async -> Observation {
         var observation = await observeOnce(probe)
-        if settings.asksIssuers, let chain = observation.first?.served?.chain {
-            observation.revocation = await RevocationDesk.shared.ask(
-                about: chain,
-                at: probe.address,
-                within: settings.timeout
-            )
-        }
-        observation.hellos = await surveyHellos(observation)
         if probe.target.usesTLS, settings.repeats > 1 { observation.repeats = await repeatFirst(probe) }
+        let observed = observation
+        async let hellos = surveyHellos(observed)
+        observation.revocations = await askIssuers(of: observed.answers, probe.address)
+        observation.hellos = await hellos
         return observation
+    }
+
+    /// Asks what the issuers say of the certificates, of all at the same time.
+    private func askIssuers(of answers: [Handshake.Served], _ address: IPAddress) async -> [[UInt8]:
+        Revocation]
+    {
+        guard settings.asksIssuers else { return [:] }
+        return await withTaskGroup(of: ([UInt8], Revocation?).self) { [limit = settings.timeout] group in
+            for answer in answers {
+                group.addTask(executorPreference: loop) {
+                    let desk = RevocationDesk.shared
+                    return (answer.hash, await desk.ask(about: answer.chain, at: address, within: limit))
+                }
+            }
+            var revocations: [[UInt8]: Revocation] = [:]
+            for await (hash, revocation) in group { revocations[hash] = revocation }
+            return revocations
+        }
     }
 
     /// Makes the first handshake again, one after the other. Each has the time limit of a probe.

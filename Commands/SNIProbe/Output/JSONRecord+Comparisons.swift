@@ -23,7 +23,7 @@ extension JSONRecord {
         if case .other(let was) = change { old = was }
         text.object("baseline") { text in
             text.field("change", value: change.word)
-            text.field("sha256", value: old?.hash)
+            text.field("sha256", value: old?.hashes.min())
             text.list("faults", texts: old?.faults)
             text.field("sni_verdict", value: old?.verdict)
         }

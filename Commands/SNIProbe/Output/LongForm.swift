@@ -134,7 +134,7 @@ struct LongForm {
         var sent = above.isEmpty ? "leaf only" : Words.list(["leaf"] + above, of: chain.count)
         if !chain.isInOrder { sent += chain.hasSurplus ? " (more than needed)" : " (not in order)" }
         var lines = ["\(sent); \(ending(chain))"]
-        if let end = record.chainEnd, end.above, end.notAfter > record.judgedAt,
+        if let end = chain.end, end.above, end.notAfter > record.judgedAt,
             end.notAfter < record.leaf?.summary.notAfter ?? 0
         {
             lines.append("ends before its leaf: \(Words.left(end.notAfter - record.judgedAt)) left")

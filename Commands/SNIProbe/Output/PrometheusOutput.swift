@@ -1,6 +1,5 @@
 internal import DirectCore
 internal import DirectHTTP
-internal import DirectHello
 internal import DirectJSON
 
 /// Metrics in the Prometheus text format, for the node exporter's textfile directory.
@@ -39,7 +38,9 @@ final class PrometheusOutput: BufferedOutput, RecordOutput {
         }
     }
 
-    func add(_ record: ProbeRecord, isOnlyOne: Bool) { add(Facts(record)) }
+    func add(_ record: ProbeRecord, isOnlyOne: Bool) {
+        add(earlier: ReportEntry(record), line: Array(JSONRecord(record).line.dropLast()))
+    }
 
     func add(earlier result: ReportEntry, line: [UInt8]) {
         if let line = try? JSONReader.read(line) { add(Facts(result, line: line)) }
@@ -61,8 +62,8 @@ final class PrometheusOutput: BufferedOutput, RecordOutput {
             add(.fault, labels: labels + ",fault=\"\(escaped(fault.id))\"", value: "1")
         }
         // The date is also useful for a certificate with faults.
-        if let certificate = result.certificate, let notAfter = certificate.notAfter {
-            add(.notAfter, labels: labels + ",sha256=\"\(escaped(certificate.hash))\"", value: "\(notAfter)")
+        for case (let hash, let notAfter?) in result.shown {
+            add(.notAfter, labels: labels + ",sha256=\"\(escaped(hash))\"", value: "\(notAfter)")
         }
         for (metric, end) in facts.ends {
             if let end { add(metric, labels: labels, value: "\(end)") }
@@ -81,7 +82,7 @@ final class PrometheusOutput: BufferedOutput, RecordOutput {
         if let status = facts.status { add(.status, labels: labels, value: "\(status)") }
     }
 
-    /// What the samples of a result are made of, whether it is one of this run or a line of JSON.
+    /// What the samples of a result are made of: its line of JSON.
     private struct Facts {
         let result: ReportEntry
         let path: String?
@@ -90,23 +91,6 @@ final class PrometheusOutput: BufferedOutput, RecordOutput {
         let status: Int?
         /// The forms of hellos of which it is known whether they are answered as wanted.
         let hellos: [(form: String, isAnswered: Bool)]
-
-        init(_ record: ProbeRecord) {
-            let observation = record.observation
-            (result, path) = (ReportEntry(record), record.target.url?.path)
-            ends = [
-                (.chainNotAfter, record.chainEnd?.notAfter), (.stapleEnd, record.served?.staple?.nextUpdate),
-                (.revocationEnd, observation.revocation?.judgement?.nextUpdate),
-            ]
-            phases = observation.phases
-            status = observation.exchange?.head.map { Int($0.status.code) }
-            hellos = observation.hellos.flatMap { finding in
-                finding.survey.forms.compactMap { form in
-                    let verdict = finding.verdict(on: form)
-                    return verdict == .unknown ? nil : (form.rawValue, verdict == .yes)
-                }
-            }
-        }
 
         init(_ result: ReportEntry, line: JSONValue) {
             (self.result, path) = (result, result.url.flatMap { try? HTTPURL($0).path })

@@ -5,13 +5,14 @@ internal import DirectHTTP
 final class Baseline {
     /// What is compared of a result.
     struct Entry: Equatable {
-        var hash: String?
+        /// Those of all certificates that the same handshake got.
+        var hashes: Set<String>
         var faults: [String]
         var verdict: String
 
         /// Strictness repeats the warnings, which are not compared.
         init(_ result: ReportEntry) {
-            hash = result.certificate?.hash
+            hashes = Set(result.shown.map(\.hash))
             faults = result.faults.map(\.id).filter { $0 != Fault.ID.strict.rawValue }
             verdict = result.verdict
         }
@@ -100,20 +101,20 @@ final class Baseline {
 
 extension Baseline.Change {
     /// What has changed, in words; `nil` if nothing has that is worth a warning.
-    func words(_ record: ProbeRecord) -> String? {
+    func words(_ result: ReportEntry) -> String? {
         guard case .other(let old) = self else { return nil }
+        let new = Baseline.Entry(result)
         var parts: [String] = []
-        let hash = record.leaf.map { Hex.encode($0.summary.sha256) }
-        if old.hash != hash {
-            parts.append("certificate \(old.hash.map { String($0.prefix(8)) } ?? "none") before")
+        if old.hashes != new.hashes {
+            let gone = (old.hashes.subtracting(new.hashes).min() ?? old.hashes.min()).map { $0.prefix(8) }
+            parts.append("certificate \(gone ?? "none") before")
         }
-        let faults = record.faults.map(\.id.rawValue)
-        if old.faults != faults {
+        if old.faults != new.faults {
             parts.append(
                 old.faults.isEmpty ? "passed before" : "\(old.faults.joined(separator: ", ")) before"
             )
         }
-        if old.verdict != record.sni.verdict.rawValue { parts.append("SNI \(old.verdict) before") }
+        if old.verdict != new.verdict { parts.append("SNI \(old.verdict) before") }
         return parts.joined(separator: ", ")
     }
 }

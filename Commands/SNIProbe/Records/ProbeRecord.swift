@@ -8,6 +8,8 @@ struct ProbeRecord: Sendable {
     var warnings: [Warning] = []
     var hint: Hint?
     var sni: SNIFinding
+    /// The settings by which it was judged.
+    var settings = ProbeSettings()
     /// The replies of the resolvers that `--resolver` names.
     var replies: HostReplies?
     /// The relation to the result of an earlier run; `nil` without `--baseline`.
@@ -76,13 +78,9 @@ struct ProbeRecord: Sendable {
         leaf?.daysLeft(at: judgedAt)
     }
 
-    /// The first end on the path to the root, and whether it is that of a certificate above the server's
-    /// own. The root does not count: it is this machine's.
-    var chainEnd: (notAfter: Int, above: Bool)? {
-        let ends = (served?.chain.path ?? []).enumerated().compactMap { index, certificate in
-            certificate.summary.notAfter.map { ($0, index > 0) }
-        }
-        return ends.min { $0.0 < $1.0 }
+    /// The first end of all chains that handshakes like the first got.
+    var chainEnd: ExaminedChain.End? {
+        observation.answers.compactMap(\.chain.end).min { $0.notAfter < $1.notAfter }
     }
 
     /// The name in the certificate that matches the host, or `nil` if none does.

@@ -54,6 +54,8 @@ struct ReportEntry: Sendable {
     let verdict: String
     let defaultNames: [String]
     let certificate: Certificate?
+    /// The certificates of all answers to the same handshake: their hashes and ends.
+    let shown: [(hash: String, notAfter: Int?)]
     let replies: [Reply]
     /// The options of its run; `nil` if the line is of a version that did not write them.
     let options: [String]?
@@ -110,6 +112,10 @@ struct ReportEntry: Sendable {
         advice = marked ?? hint.map { HintText(stringLiteral: $0) }
         defaultNames = Self.texts(value["sni"]?["without"]?["names"], upTo: Self.mostNames)
         certificate = value["certificate"].flatMap(Self.certificate)
+        let answers = value["answers"]?.elements?.prefix(Self.mostReplies).compactMap { answer in
+            answer["sha256"]?.text.map { ($0, answer["not_after"]?.text.flatMap(UTC.seconds)) }
+        }
+        shown = answers ?? certificate.map { [($0.hash, $0.notAfter)] } ?? []
         options = value["options"]?.elements?.compactMap(\.text)
         replies = value["resolvers"]?.elements?.prefix(Self.mostReplies).compactMap(Self.reply) ?? []
         hellos = value["hellos"]?.elements?.prefix(Self.mostHellos).compactMap(Self.hello) ?? []
@@ -184,6 +190,10 @@ extension ReportEntry {
                 return names.isEmpty ? [leaf.subject.short] : Array(names.prefix(Self.mostNames))
             } ?? []
         certificate = record.leaf.map(Certificate.init)
+        let answers = observation.repeats.isEmpty ? 1 : Self.mostReplies
+        shown = observation.answers.prefix(answers).map {
+            (Hex.encode($0.hash), $0.chain.leaf?.summary.notAfter)
+        }
         options = nil
         hellos = observation.hellos.map { HelloWords(finding: $0).labelled }
         replies =

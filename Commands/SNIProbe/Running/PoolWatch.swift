@@ -29,13 +29,15 @@ struct PoolWatch {
     }
 
     private mutating func learn(_ record: ProbeRecord) {
-        guard record.passed, let summary = record.leaf?.summary else { return }
-        let shown = Shown(
-            hash: Hex.encode(summary.sha256),
-            notAfter: summary.notAfter,
-            first: record.observation.probe.address.description
-        )
-        learn(shown, of: Self.host(record))
+        guard record.passed else { return }
+        for answer in record.observation.answers {
+            let shown = Shown(
+                hash: Hex.encode(answer.hash),
+                notAfter: answer.chain.leaf?.summary.notAfter,
+                first: record.observation.probe.address.description
+            )
+            learn(shown, of: Self.host(record))
+        }
     }
 
     /// Adds a result of the run that this one goes on with.
@@ -71,8 +73,9 @@ struct PoolWatch {
     /// learned.
     func compareWithMost(_ record: inout ProbeRecord) {
         // A certificate for other names has a fault already. That it also differs is no news.
-        guard let summary = record.leaf?.summary, record.matchedName != nil,
-            let most = mostFrequent(Self.host(record)), most.hash != Hex.encode(summary.sha256)
+        guard record.matchedName != nil, let most = mostFrequent(Self.host(record)),
+            let other = record.observation.answers.first(where: { Hex.encode($0.hash) != most.hash }),
+            let summary = other.chain.leaf?.summary
         else { return }
         let text = Self.words(summary.notAfter, standard: most)
         let others = most.count - 1

@@ -35,9 +35,10 @@ extension Run {
             pool.compareWithFirst(&record)
         }
         if let baseline {
-            let change = baseline.compare(ReportEntry(record))
+            let result = ReportEntry(record)
+            let change = baseline.compare(result)
             record.change = change
-            if let words = change.words(record) { record.warnings.append(Warning(id: .changed, text: words)) }
+            if let words = change.words(result) { record.warnings.append(Warning(id: .changed, text: words)) }
         }
         judge.applyStrictness(to: &record)
         digest.add(record)

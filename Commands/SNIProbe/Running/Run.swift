@@ -112,8 +112,8 @@ final class Run {
             options.settings,
             loop: surroundings.loop,
             records: try options.recordSource,
-            vary: {
-                AnswerCount($0, of: $1, now: Int(clamping: UnixTime.now.seconds))?.vary ?? false
+            vary: { [settings = options.settings] in
+                Judge(settings: settings, now: Int(clamping: UnixTime.now.seconds)).vary($0, for: $1)
             }
         )
         digest.anyIsEnough = options.anyGood

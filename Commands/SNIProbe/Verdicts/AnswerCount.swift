@@ -7,7 +7,7 @@ struct AnswerCount {
     /// One of the distinct answers.
     struct Answer {
         let outcome: Result<Handshake.Served, HandshakeFailure>
-        /// Whether a client would accept it: the certificate is for the host, and its chain is trusted.
+        /// Whether nothing is wrong with it: the certificate is for the host, trusted, and as asked for.
         var isRight: Bool { kind == .right }
         /// What a client would say of it.
         fileprivate let kind: Kind
@@ -29,13 +29,20 @@ struct AnswerCount {
 
     /// Counts the answers. `nil` if the handshake was made less often. A handshake that was cut short does
     /// not count.
-    init?(_ handshakes: [Handshake], of target: ProbeTarget, now: Int, atLeast least: Int = 2) {
+    ///
+    /// - Parameter fault: What is wrong with a certificate that is for the host.
+    init?(
+        _ handshakes: [Handshake],
+        of target: ProbeTarget,
+        atLeast least: Int = 2,
+        fault: (Handshake.Served) -> Fault?
+    ) {
         let all = handshakes.filter { !$0.wasCutShort }
         guard all.count >= least else { return nil }
         total = all.count
         let identity = try? target.identity
         for handshake in all {
-            let answer = Self.answer(handshake, for: identity, at: now)
+            let answer = Self.answer(handshake, for: identity, fault: fault)
             let known = answers.firstIndex {
                 $0.kind == answer.kind && $0.leaf?.summary.sha256 == answer.leaf?.summary.sha256
             }
@@ -51,6 +58,14 @@ struct AnswerCount {
 
     /// Whether a client would say different things of the answers, so that none of them is the verdict.
     var areMixed: Bool { Set(answers.map(\.kind)).count > 1 }
+
+    /// The fault of answers that are mixed. If clients accept all of them, some lack what was asked for.
+    var fault: Fault.ID {
+        let faults = answers.compactMap { if case .fault(let id) = $0.kind { id } else { nil } }
+        let isAsked = faults.allSatisfy { $0.row.subject == .expectation }
+        return answers.allSatisfy { $0.isRight || $0.leaf != nil } && isAsked
+            ? faults.first ?? .answersVary : .answersVary
+    }
 
     /// The answers in words: those that are not right, or if all are, those that are not the most frequent
     /// one.
@@ -80,7 +95,11 @@ struct AnswerCount {
         case broken
     }
 
-    private static func answer(_ handshake: Handshake, for identity: ServerIdentity?, at now: Int) -> Answer {
+    private static func answer(
+        _ handshake: Handshake,
+        for identity: ServerIdentity?,
+        fault: (Handshake.Served) -> Fault?
+    ) -> Answer {
         switch handshake.outcome {
         case .failure(let failure):
             let (kind, words) = meaning(of: failure)
@@ -93,9 +112,7 @@ struct AnswerCount {
                 return Answer(outcome: handshake.outcome, kind: kind, words: "serve \(names)")
             }
             let hash = leaf.map { Hex.encode(Array($0.summary.sha256.prefix(4))) } ?? ""
-            let fault =
-                ChainVerdict(served.chain, now: now).faults.first ?? StapleVerdict(served, now: now).fault
-            guard let fault else {
+            guard let fault = fault(served) else {
                 return Answer(
                     outcome: handshake.outcome,
                     kind: .right,
@@ -155,6 +172,6 @@ extension Observation {
 }
 
 extension ProbeRecord {
-    /// The answers to all handshakes like the first; `nil` if there was only one.
-    var answers: AnswerCount? { AnswerCount(observation.firsts, of: target, now: judgedAt) }
+    /// The answers to all handshakes like the first, as they were judged.
+    var answers: AnswerCount? { Judge(settings: settings, now: judgedAt).answers(of: observation) }
 }

@@ -30,6 +30,8 @@ struct HintWriter {
             || record.observation.exchange?.wasAskedToRenegotiate == true
     }
 
+    private var areMixed: Bool { record.answers?.areMixed == true }
+
     private func text(for id: Fault.ID) -> HintText? {
         switch id {
         case .keyMismatch:
@@ -45,8 +47,11 @@ struct HintWriter {
         case .echUnusable:
             "clients that use Encrypted Client Hello get no connection: publish the configuration that the server has "
                 + "now in the HTTPS record of \(.host), or take it out of the record"
-        case .helloLost: Self.longHello
-        case .answersVary:
+        case .helloLost: Self.longHello(record.observation.sizes)
+        case .answersVary,
+            .notExpected where areMixed,
+            .tooFewDays where areMixed,
+            .statusEnds where areMixed:
             "several servers seem to answer behind \(.ip), and not all are set up alike for \(.host): --repeat 20 "
                 + "counts the answers of more handshakes\(record.observation.orBusy)"
         case .defaultCertificate where isNearMiss, .nameMismatch where isNearMiss: nearMiss

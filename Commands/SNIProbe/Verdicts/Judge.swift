@@ -9,8 +9,14 @@ struct Judge: Sendable {
 
     /// Returns the record of an observation.
     ///
-    /// - Parameter found: A fault that was found elsewhere, and is the first.
-    func record(of observation: Observation, adding found: Fault? = nil) -> ProbeRecord {
+    /// - Parameters:
+    ///   - found: A fault that was found elsewhere, and is the first.
+    ///   - hasName: Whether there is a name that the certificate has to be for.
+    func record(
+        of observation: Observation,
+        adding found: Fault? = nil,
+        hasName: Bool = true
+    ) -> ProbeRecord {
         let target = observation.probe.target
         var record = ProbeRecord(
             observation: observation,
@@ -18,9 +24,10 @@ struct Judge: Sendable {
             target: target,
             judgedAt: now
         )
-        if let answers = firstAnswers(observation), answers.areMixed {
+        record.settings = settings
+        if let answers = answers(of: observation), answers.areMixed {
             let text = "answers vary: \(answers.text)"
-            record.faults = [Fault(.answersVary, text, brief: text)]
+            record.faults = [Fault(answers.fault, text, brief: text)]
         } else if let words = otherServers(observation) {
             record.faults = [Fault(.answersVary, words, brief: words)]
         } else if let failure = observation.firstFailure {
@@ -34,6 +41,7 @@ struct Judge: Sendable {
             (record.faults, record.hint) = ([verdict.fault], verdict.hint)
             return record
         } else if let served = record.served {
+            if hasName, record.matchedName == nil { record.faults.append(nameFault(record)) }
             judge(served, record: &record)
         }
         judgeExchange(&record)
@@ -94,29 +102,23 @@ struct Judge: Sendable {
     }
 
     private func judge(_ served: Handshake.Served, record: inout ProbeRecord) {
-        if record.matchedName == nil { record.faults.append(nameFault(record)) }
-        let chain = ChainVerdict(served.chain, now: now)
-        record.faults += chain.faults
-        if served.chain.byteCount > Self.mostOthersTake {
-            let size = "\(Words.grouped(served.chain.byteCount >> 10)) KiB of certificates"
-            record.fail(.chainSize, "\(size), which clients refuse", brief: size)
-        }
-        let staple = StapleVerdict(served, now: now, settings)
-        if let fault = staple.fault { record.faults.append(fault) }
-        let issuer = record.observation.revocation.map { StapleVerdict($0, now: now, settings) }
-        if let fault = issuer?.fault, staple.fault?.id != .revoked { record.faults.append(fault) }
+        record.faults += verdict(on: served, record.observation.revocation).faults
         for other in record.observation.otherKeys { judge(other, record: &record) }
         let ech = record.observation.ech.map { ECHVerdict($0, of: record.target, now: now) }
         if let fault = ech?.fault { record.faults.append(fault) }
         if let lost = record.observation.sizes?.lost {
             record.fail(.helloLost, lost, brief: "long hello lost")
         }
-        record.faults += expectationFaults(record)
+        record.faults += expectationFaults(served.chain)
         guard record.faults.isEmpty else { return }
-        if let warning = variation(of: record.observation) { record.warnings.append(warning) }
-        record.warnings += [ech?.warning, staple.warning, issuer?.warning].compactMap { $0 }
+        if let warning = variation(of: record) { record.warnings.append(warning) }
+        if let warning = ech?.warning { record.warnings.append(warning) }
+        for answer in record.observation.answers {
+            let said = verdict(on: answer, record.observation.revocations[answer.hash]).warnings
+            record.warnings += said.filter { !record.warnings.contains($0) }
+        }
         if let lost = record.observation.sizes?.lostPieces { record.warn(.helloPieces, lost) }
-        warnOfEnds(in: served.chain, to: &record)
+        warnOfEnds(to: &record)
         let others = served.chain.otherStores.filter { !$0.isTrusted }.map(\.label)
         if !others.isEmpty {
             record.warn(.notTrustedByAll, "not trusted by \(others.joined(separator: ", "))")
@@ -128,6 +130,23 @@ struct Judge: Sendable {
                 isLonger ? "superfluous certificates sent" : "chain sent in the wrong order"
             )
         }
+    }
+
+    /// What clients say of a certificate that is for the host.
+    private func verdict(
+        on served: Handshake.Served,
+        _ revocation: Revocation?
+    ) -> (faults: [Fault], warnings: [Warning]) {
+        var faults = ChainVerdict(served.chain, now: now).faults
+        if served.chain.byteCount > Self.mostOthersTake {
+            let size = "\(Words.grouped(served.chain.byteCount >> 10)) KiB of certificates"
+            faults.append(Fault(.chainSize, "\(size), which clients refuse", brief: size))
+        }
+        let staple = StapleVerdict(served, now: now, settings)
+        let issuer = revocation.map { StapleVerdict($0, now: now, settings) }
+        if let fault = staple.fault { faults.append(fault) }
+        if let fault = issuer?.fault, staple.fault?.id != .revoked { faults.append(fault) }
+        return (faults, [staple.warning, issuer?.warning].compactMap { $0 })
     }
 
     /// Adds the faults of the certificate that clients with another kind of key get.
@@ -154,11 +173,16 @@ struct Judge: Sendable {
         }
     }
 
-    /// Warns of what ends soon: the certificate, those above it, and those for other kinds of keys; and of
+    /// Warns of what ends soon: the certificates, those above them, and those for other kinds of keys; and of
     /// what has ended and is sent all the same.
-    private func warnOfEnds(in chain: ExaminedChain, to record: inout ProbeRecord) {
-        for (index, certificate) in chain.path.enumerated() {
-            warnOfEnd(of: index == 0 ? "" : "issuer \(certificate.subject.short) ", certificate, to: &record)
+    private func warnOfEnds(to record: inout ProbeRecord) {
+        guard let chain = record.served?.chain else { return }
+        for (number, answer) in record.observation.answers.enumerated() {
+            let other = number == 0 ? "" : "certificate \(Hex.encode(Array(answer.hash.prefix(4)))): "
+            for (index, certificate) in answer.chain.path.enumerated() {
+                let name = index == 0 ? other : "issuer \(certificate.subject.short) "
+                warnOfEnd(of: name, certificate, to: &record)
+            }
         }
         for other in record.observation.otherKeys {
             if let leaf = other.served?.chain.leaf, leaf.summary != record.leaf?.summary {
@@ -182,7 +206,8 @@ struct Judge: Sendable {
             return
         }
         let verb = name.hasPrefix("issuer") ? "has " : ""
-        record.warn(.expiresSoon, "\(name)\(verb)\(Words.left(time)) left")
+        let warning = Warning(id: .expiresSoon, text: "\(name)\(verb)\(Words.left(time)) left")
+        if !record.warnings.contains(warning) { record.warnings.append(warning) }
     }
 
     /// The fault that the first certificate of a chain to end has too few days left.
@@ -218,9 +243,10 @@ struct Judge: Sendable {
         return ServedNames(leaf).count > 0 ? "wrong: \(names)" : "no SAN, only CN=\(names)"
     }
 
-    private func expectationFaults(_ record: ProbeRecord) -> [Fault] {
-        guard let summary = record.leaf?.summary else { return [] }
-        var faults = (record.served?.chain).map(tooFewDays) ?? []
+    /// What a certificate lacks that the command line asks for.
+    private func expectationFaults(_ chain: ExaminedChain) -> [Fault] {
+        guard let summary = chain.leaf?.summary else { return [] }
+        var faults = tooFewDays(chain)
         let isExpected =
             settings.expected.isEmpty
             || settings.expected.contains { expected in
@@ -241,24 +267,44 @@ struct Judge: Sendable {
         return seconds < 14 * 86_400 && seconds < (until - from) / 3
     }
 
-    /// The answers to the handshakes like the first.
-    private func firstAnswers(_ observation: Observation) -> AnswerCount? {
-        AnswerCount(observation.firsts, of: observation.probe.target, now: now)
+    /// Counts answers.
+    ///
+    /// - Parameter asWanted: Whether one is wrong that clients accept, and the command line does not.
+    private func count(
+        _ handshakes: [Handshake],
+        of observation: Observation,
+        atLeast least: Int = 2,
+        asWanted: Bool = false
+    ) -> AnswerCount? {
+        AnswerCount(handshakes, of: observation.probe.target, atLeast: least) { served in
+            let fault = verdict(on: served, observation.revocations[served.hash]).faults.first
+            return fault ?? (asWanted ? expectationFaults(served.chain).first : nil)
+        }
+    }
+
+    /// The answers to all handshakes like the first; `nil` if there was only one.
+    func answers(of observation: Observation) -> AnswerCount? {
+        count(observation.firsts, of: observation, asWanted: true)
+    }
+
+    /// Whether clients would say different things of handshakes of one kind.
+    func vary(_ handshakes: [Handshake], for target: ProbeTarget) -> Bool {
+        AnswerCount(handshakes, of: target) { verdict(on: $0, nil).faults.first }?.vary ?? false
     }
 
     /// The warning that the answers vary although the first handshake got what a client needs.
-    private func variation(of observation: Observation) -> Warning? {
-        if let answers = firstAnswers(observation), answers.vary {
+    private func variation(of record: ProbeRecord) -> Warning? {
+        if let answers = record.answers, answers.vary {
             return Warning(id: .answersVary, text: "answers vary: \(answers.text)")
         }
-        return secondVariation(observation).map { Warning(id: .answersVary, text: $0) }
+        return secondVariation(record.observation).map { Warning(id: .answersVary, text: $0) }
     }
 
     /// How the answers to the second handshake vary; `nil` if they do not.
     private func secondVariation(_ observation: Observation) -> String? {
         let target = observation.probe.target
         guard let second = observation.second, variesInName(observation.seconds, of: target),
-            let answers = AnswerCount(observation.seconds, of: target, now: now)
+            let answers = count(observation.seconds, of: observation)
         else { return nil }
         let name = second.serverName.map { "with SNI \($0)" } ?? "without SNI"
         return "answers vary \(name): \(answers.fullText)"
@@ -267,11 +313,10 @@ struct Judge: Sendable {
     /// The fault of a first handshake that failed each time, where the answers to the second show that there
     /// are several servers. What the first met is not the cause for all of them then.
     private func otherServers(_ observation: Observation) -> String? {
-        let target = observation.probe.target
         guard observation.first?.serverName != nil,
-            let firsts = AnswerCount(observation.firsts, of: target, now: now, atLeast: 1),
+            let firsts = count(observation.firsts, of: observation, atLeast: 1),
             !firsts.answers.contains(where: \.isRight),
-            AnswerCount(observation.seconds, of: target, now: now)?.vary == true
+            count(observation.seconds, of: observation)?.vary == true
         else { return nil }
         return secondVariation(observation)
     }

@@ -1,3 +1,4 @@
+import DirectTLS
 import DirectTestTime
 import Synchronization
 import TLSFixtures
@@ -111,5 +112,78 @@ struct RepeatTests {
         for arguments in [["a.test", "--interval", "1s"], ["http://a.test/", "--repeat", "2"]] {
             #expect(throws: UsageError.self) { _ = try Options(arguments) }
         }
+    }
+
+    @Test("What is asked for is asked of every answer, not of the first alone", arguments: [0, 2])
+    func wishes(_ old: Int) async throws {
+        var profile = CertificateProfile.publicLeaf(host, from: -87, until: 3)
+        let late = try lab.issuer.issue(profile)
+        let new = try lab.issuer.issue(.publicLeaf(host))
+        let hash = new.fingerprint.map { String(($0 >> 4), radix: 16) + String($0 & 15, radix: 16) }.joined()
+        for (option, value, fault) in [
+            ("--expect", "sha256:" + hash, "not_expected"), ("--critical-days", "10", "too_few_days"),
+        ] {
+            let outcome = try await probe(
+                host,
+                at: try server { $0 == old ? late : new },
+                "--repeat",
+                "5",
+                option,
+                value,
+                trusting: lab.root.rootPEM
+            )
+            #expect(outcome.code == 90 && outcome.faults == [fault])
+            let text = outcome.record?.faults.first?.text ?? ""
+            #expect(text.hasPrefix("answers vary: 1 of 5 serve certificate "), "\(text)")
+            #expect(outcome.record?.hint?.text.contains("several servers") == true)
+        }
+        // A fault for every client comes before what this one asks for.
+        profile.validity = .init(notBefore: days(-99), notAfter: days(-9))
+        let expired = try lab.issuer.issue(profile)
+        let mixed = try await probe(
+            host,
+            at: try server { $0 == old ? expired : $0 == 1 ? late : new },
+            "--repeat",
+            "5",
+            "--expect",
+            "sha256:" + hash,
+            trusting: lab.root.rootPEM
+        )
+        #expect(mixed.code == 60 && mixed.faults == ["answers_vary"])
+    }
+
+    @Test("Option --same, metrics and the baseline know the certificates of all answers", arguments: [0, 1])
+    func allShown(_ old: Int) async throws {
+        let late = try lab.issuer.issue(.publicLeaf(host, from: -87, until: 3))
+        let new = try lab.issuer.issue(.publicLeaf(host))
+        let repeated = ["--repeat", "4"]
+        let pool = try server { $0 == old ? late : new }
+        let same = try await probe(
+            ["\(host)@\(pool.authority)", "--same"] + repeated,
+            trusting: lab.root.rootPEM
+        )
+        #expect(same.code == 90 && same.faults == ["differs"])
+        var records: [ProbeRecord] = []
+        for turn in 0..<2 {
+            let server = try server { $0 % 2 == turn ? late : new }
+            let words = ["\(host)@\(server.authority)"] + repeated
+            records += try await probe(words, trusting: lab.root.rootPEM).records
+        }
+        for record in records {
+            #expect(record.warnings.contains { $0.id == .expiresSoon })
+            let ends = record.observation.answers.compactMap { $0.chain.leaf?.summary.notAfter }
+            #expect(ends.count == 2 && record.chainEnd?.notAfter == ends.min())
+            let (sink, entry) = (OutputSink.memory, ReportEntry(Array(JSONRecord(record).line.dropLast())))
+            let output = PrometheusOutput(to: sink)
+            output.add(record, isOnlyOne: true)
+            output.finish(Digest(), interrupted: false)
+            #expect(output.flush())
+            let text = String(decoding: sink.bytes, as: UTF8.self)
+            #expect(
+                text.split(separator: "\n").count { $0.hasPrefix("sni_probe_cert_not_after_seconds{") } == 2
+            )
+            #expect(entry.map { Set($0.shown.map(\.hash)) } == Set(ReportEntry(record).shown.map(\.hash)))
+        }
+        #expect(Baseline.Entry(ReportEntry(records[0])) == Baseline.Entry(ReportEntry(records[1])))
     }
 }

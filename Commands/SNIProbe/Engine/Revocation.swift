@@ -41,7 +41,7 @@ final class RevocationDesk: Sendable {
     private let entries = Locked<[Question: Asked]>([:])
     private static let mostEntries = 1024
 
-    /// Asks about the server's certificate; each question takes at most so long.
+    /// Asks about the server's certificate. All places together take at most so long.
     func ask(about chain: ExaminedChain, at address: IPAddress, within limit: Duration) async -> Revocation? {
         guard chain.judgement.isTrusted, let leaf = chain.leaf else { return nil }
         let outside = AddressVetting.publicInternetOnly
@@ -50,9 +50,11 @@ final class RevocationDesk: Sendable {
         let entry = entries.withLock { entries in
             if let known = entries[key], Instant.now.since(known.time) < .seconds(600) { return known }
             if entries.count >= Self.mostEntries { entries.removeAll() }
+            let urls = chain.served.revocationURLs
+            let places = max(1, urls.responders.count + urls.lists.count)
             let client = HTTPClient { settings in
                 settings.vetting = isInside ? Self.inside(address, for: chain.served) : outside
-                settings.timeouts.total = limit
+                settings.timeouts.total = limit / places
                 settings.redirects.limit = 2
                 settings.headers = ["User-Agent": "sni-probe/\(PackageVersion.text)", "Accept": "*/*"]
             }
@@ -68,13 +70,15 @@ final class RevocationDesk: Sendable {
 
     /// What may be dialled for a server that is not on the public internet itself: outside of that only the
     /// hosts that the certificate names, so that none of them leads to others. Never this link or what clouds
-    /// serve their secrets at, and this machine only for a server on it.
+    /// serve their secrets at, and this machine only for a server on it; never as the unspecified address.
     private static func inside(_ server: IPAddress, for chain: ServedChain) -> AddressVetting {
         let urls = chain.revocationURLs
         let hosts = Set((urls.responders + urls.lists).compactMap { try? HTTPURL($0).host })
         let local = ["127.0.0.0/8", "::1/128"].compactMap { try? AddressRange($0) }
         let secrets = [
             "169.254.0.0/16", "fe80::/10", "fd00:ec2::/32", "100.100.100.200/32", "192.0.0.192/32",
+            "0.0.0.0/8",
+            "::/128",
         ]
         let named = AddressVetting.publicInternetOnly(
             allowing: ["0.0.0.0/0", "::/0"].compactMap { try? AddressRange($0) },

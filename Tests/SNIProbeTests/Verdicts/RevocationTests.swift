@@ -2,8 +2,9 @@ import DirectCore
 import DirectTLS
 import DirectTestCommands
 import DirectTestPeers
-import Foundation
 import DirectTestTime
+import Foundation
+import Synchronization
 import TLSFixtures
 import Testing
 
@@ -376,6 +377,62 @@ struct RevocationTests {
         let answer = await RevocationDesk.shared.ask(about: chain, at: address, within: .seconds(60))
         #expect(answer?.judgement == nil)
         #expect(answer?.failure.contains("may not be dialled") == true, "\(answer?.failure ?? "")")
+        inner.stop()
+        #expect(throws: (any Error).self) { _ = try inner.accept() }
+    }
+
+    @Test("The issuer is asked about every certificate that the server shows", arguments: [0, 1])
+    func everyAnswer(_ bad: Int) async throws {
+        let issued = Mutex<[String: FixtureCertificate]>([:])
+        let lab = lab
+        let desk = try FixtureServer.start { request in
+            guard let value = issued.withLock({ $0[request.path] }) else { return .status(500) }
+            return .bytes(try lab.issuer.ocspResponse(for: value, request.path == "/1" ? .revoked : .good))
+        }
+        for path in ["/0", "/1"] {
+            var profile = CertificateProfile.publicLeaf(host)
+            profile.issuerURL = "http://ca.example/e1.crt,OCSP;URI:http://\(desk.authority)\(path)"
+            let certificate = try lab.issuer.issue(profile)
+            issued.withLock { $0[path] = certificate }
+        }
+        let (pair, number) = (issued.withLock { [$0["/0"], $0["/1"]] }, Number(bad))
+        let server = try FixtureServer.start(
+            .tls(certificates: [], default: lab.standard) { settings in
+                settings.choose = { _ in pair[number.next() % 2] }
+            }
+        ) { _ in .text("") }
+        let outcome = try await probe(
+            ["\(host)@\(server.authority)", "--revocation", "--skip-default", "--repeat", "4"],
+            trusting: lab.root.rootPEM
+        )
+        #expect(outcome.faults == ["answers_vary"] && outcome.code == 60)
+        #expect(outcome.record?.faults.first?.text.contains("revoked") == true)
+        #expect(Set(desk.requests.map(\.target)) == ["/0", "/1"])
+    }
+
+    private final class Number: Sendable {
+        private let value: Mutex<Int>
+        init(_ first: Int) { value = Mutex(first) }
+        func next() -> Int {
+            value.withLock {
+                $0 += 1
+                return $0 - 1
+            }
+        }
+    }
+
+    @Test(
+        "The unspecified address leads nowhere, also for a server on this machine",
+        arguments: ["0.0.0.0", "[::]"]
+    )
+    func unspecified(_ place: String) async throws {
+        let inner = try Listener()
+        var profile = CertificateProfile.publicLeaf(host)
+        profile.revocationListURL = "http://\(place):\(inner.port)/list"
+        let server = try FixtureServer.start(.tls(try lab.issuer.issue(profile))) { _ in .text("") }
+        let record = try await probe(host, at: server, "--revocation", trusting: lab.root.rootPEM).record
+        let failure = record?.observation.revocation?.failure ?? ""
+        #expect(failure.contains("may not be dialled"), "\(failure)")
         inner.stop()
         #expect(throws: (any Error).self) { _ = try inner.accept() }
     }

@@ -91,6 +91,16 @@ package enum HelloReply: Equatable, Sendable {
     }
 }
 
+extension HelloReply {
+    /// Whether the server has said or shown that it does not go on.
+    fileprivate var isRefusal: Bool {
+        switch self {
+        case .alert, .closed, .reset: true
+        default: false
+        }
+    }
+}
+
 /// The replies to the hellos of a survey, and what follows from them.
 package struct HelloFinding: Sendable {
     package enum Verdict: String, Sendable, CaseIterable {
@@ -117,7 +127,10 @@ package struct HelloFinding: Sendable {
         var control = survey.control
         if let control {
             guard let first = rest.popFirst() else { return control }
-            guard first.reply.isYes(to: control) else { return nil }
+            guard first.reply.isYes(to: control) else {
+                // Who refuses the usual groups may take the one that is asked about.
+                return survey == .postQuantum && first.reply.isRefusal && rest.isEmpty ? .hybrid : nil
+            }
         }
         for form in survey.forms {
             guard let first = rest.popFirst() else { return form }
@@ -136,6 +149,8 @@ package struct HelloFinding: Sendable {
     }
 
     private static let tries = 3
+    /// The number of hellos of a survey that may go without an answer.
+    package static let mostUnanswered = tries * (HelloSurvey.allCases.map(\.forms.count).max() ?? 1)
 
     /// Takes the reply to ``next``.
     package mutating func add(_ reply: HelloReply) {
@@ -150,11 +165,13 @@ package struct HelloFinding: Sendable {
     /// What is known of the hellos of this form.
     package func verdict(on form: HelloForm) -> Verdict {
         let replies = replies(to: form)
-        let answers = replies.map { $0.isYes(to: form) }
-        guard let first = answers.first, isControlled || form == firstAnswered,
+        let count = replies.count { $0.isYes(to: form) }
+        // What was answered each time is proved by that.
+        if count > 0, count == replies.count { return .yes }
+        guard !replies.isEmpty, isControlled || form == firstAnswered, next == nil,
             !replies.contains(.unconnected)
         else { return .unknown }
-        return answers.allSatisfy { $0 == first } ? first ? .yes : .no : .varies
+        return count == 0 ? .no : .varies
     }
 
     /// Whether the control was answered each time.

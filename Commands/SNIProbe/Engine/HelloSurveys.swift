@@ -5,28 +5,33 @@ internal import DirectHello
 /// What is asked with hellos that no TLS library writes.
 extension ProbeEngine {
     /// Sends the hellos of all surveys that are wanted, one after the other, each over a connection of its
-    /// own.
+    /// own. Those that are not answered have the time limit of a probe together.
     func surveyHellos(_ observation: Observation) async -> [HelloFinding] {
         guard let first = observation.first, first.tcpTime != nil, !first.endsBeforeTLS else { return [] }
         var wanted = tools.settings.surveys
         // What went without an answer may have been too long for something on the way.
         if first.sentLongHello, !first.hasReceivedBytes { wanted.insert(.sizes) }
-        let hello = WrittenHello(to: first.serverName)
-        var findings: [HelloFinding] = []
+        let (hello, patience) = (WrittenHello(to: first.serverName), patience(first))
+        var (findings, silence): ([HelloFinding], Duration) = ([], .zero)
         for survey in HelloSurvey.allCases where wanted.contains(survey) {
             var finding = HelloFinding(survey)
-            while let form = finding.next {
-                finding.add(await reply(to: form.pieces(of: hello), observation.probe, patience(first)))
+            while let form = finding.next, silence < tools.settings.timeout {
+                let reply = await reply(to: form.pieces(of: hello), observation.probe, patience)
+                finding.add(reply)
+                if reply == .silent || reply == .unconnected { silence += patience }
             }
             findings.append(finding)
         }
         return findings
     }
 
-    /// The time of one hello: that of a comparison, and more where the server is known to need it.
+    /// The time of one hello: as much as lets every form be tried, and more where the server is known to need
+    /// it.
     private func patience(_ first: Handshake) -> Duration {
-        let need = first.served == nil ? .zero : ((first.tcpTime ?? .zero) + (first.tlsTime ?? .zero)) * 3
-        return min(tools.settings.timeout, max(tools.settings.comparisonTime, need))
+        let connecting = first.tcpTime ?? .zero
+        let answering = first.served == nil ? connecting : first.tlsTime ?? .zero
+        let limit = tools.settings.timeout
+        return min(limit, max(limit / Double(HelloFinding.mostUnanswered), (connecting + answering) * 3))
     }
 
     private func reply(to pieces: [[UInt8]], _ probe: Probe, _ patience: Duration) async -> HelloReply {

@@ -15,7 +15,9 @@ struct HelloWords {
         }
         let isHybrid = finding.verdict(on: .hybrid) == .yes
         let group = finding.classicGroup.map { ", \(isHybrid ? "else" : "but") \($0.name)" } ?? ""
+        let refusal = finding.replies(to: .classic).first { !$0.isHello }?.words ?? ""
         return parts.joined(separator: "; ") + group
+            + (isHybridAlone ? ", and no other (\(refusal))" : "")
     }
 
     private func intro(_ verdict: HelloFinding.Verdict) -> String {
@@ -45,7 +47,8 @@ struct HelloWords {
         case .varies: return "\(replies.count { $0.isYes(to: form) }) of \(replies.count)"
         case .unknown:
             let control = finding.survey.control.map { finding.replies(to: $0) } ?? []
-            return (control + replies).first { !$0.isHello }?.words ?? ""
+            let refused = control.first { !$0.isHello }.map { "the control gets \($0.words)" }
+            return refused ?? replies.first { !$0.isHello }?.words ?? "not asked in time"
         }
     }
 
@@ -57,6 +60,21 @@ struct HelloWords {
         let pieces = forms == [.longInTwo] ? " in two pieces" : ""
         return "a ClientHello of \(Words.grouped(HelloForm.longSize)) bytes\(pieces) fails (\(why)), in "
             + "\(replies.count { !$0.1 }) of \(replies.count) tries"
+    }
+
+    /// Whether a long hello is lost in one piece as well, and so for its length.
+    var losesLength: Bool { !failing([.long]).isEmpty }
+
+    /// Whether each version was refused as one that is not spoken.
+    var refusesAllVersions: Bool {
+        finding.survey == .versions
+            && finding.replies.allSatisfy { $0.reply == .alert(TLSAlert.protocolVersion.number) }
+    }
+
+    /// Whether the server takes the group that withstands quantum computers, and refuses all others.
+    var isHybridAlone: Bool {
+        let usual = finding.replies(to: .classic)
+        return finding.verdict(on: .hybrid) == .yes && !usual.contains(where: \.isHello)
     }
 
     /// How a short hello goes without an answer; `nil` if it has one in each form.

@@ -28,12 +28,20 @@ struct Preamble {
         var head: [UInt8] = []
         do throws(HandshakeFailure) {
             try await send(Array("CONNECT \(place) HTTP/1.1\r\nHost: \(place)\r\n\(field)\r\n".utf8))
-            while !head.suffix(4).elementsEqual("\r\n\r\n".utf8), head.count < Self.mostBytes {
+            while !head.suffix(4).elementsEqual("\r\n\r\n".utf8) {
+                guard head.count < Self.mostBytes else {
+                    throw .broken(.other, reason: "its answer has no end")
+                }
                 guard let byte = try await receive(upTo: 1, until: limits.end) else { throw .silentTLS }
                 head += byte
             }
         } catch {
-            throw .noTunnel(error == .closed ? "closed" : error == .reset ? "reset" : "no answer")
+            throw switch error {
+            case .closed: .noTunnel("closed")
+            case .reset: .noTunnel("reset")
+            case .broken(_, let reason): .noTunnel(reason)
+            default: .noTunnel("no answer")
+            }
         }
         let line = head.prefix { $0 != 0x0D && $0 != 0x0A }
         let words = line.split(separator: 0x20)

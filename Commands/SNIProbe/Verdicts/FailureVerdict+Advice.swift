@@ -12,7 +12,7 @@ extension FailureVerdict {
     var advice: HintText? {
         switch failure {
         case .silentTLS where losesLongHello, .closed where losesLongHello, .reset where losesLongHello:
-            HintWriter.longHello
+            HintWriter.longHello(observation.sizes)
         case .badAddress: nil
         case .notConnected(let error) where error.meansRefused:
             "nothing listens on port \(port) there, or a firewall rejects it"
@@ -27,6 +27,8 @@ extension FailureVerdict {
                 + "path (MTU)"
         case .silentTLS: silence
         case .alert where failure.isAboutClient(observation): HintWriter.clientCertificate(settings)
+        case .alert where observation.hellos.contains { HelloWords(finding: $0).isHybridAlone }:
+            "it takes X25519MLKEM768 only, and refuses clients without it: let it take X25519 as well"
         case .alert where failure.isAboutVersions, .broken where failure.isAboutVersions: versions
         case .alert(let alert): advice(on: alert)
         case .closed where mayRefuseHeader, .reset where mayRefuseHeader,
@@ -36,6 +38,8 @@ extension FailureVerdict {
         case .notTLS(let other) where other.upgrade != nil && firstBytes.greetsByRefusing: Self.turnedAway
         case .notTLS(.http): "try http://\(.host):\(port)/ or another port"
         case .noUpgrade(let bytes, let part): noUpgrade(bytes, at: part)
+        case .noTunnel(let why) where why.contains(" 502") || why.contains(" 504"):
+            "the proxy does not reach \(.ip), port \(port), itself: check the IP, and its route and firewall"
         case .noTunnel:
             "ask who runs the proxy whether it may connect to \(.ip), port \(port); for 407 it wants SNI_PROBE_PROXY_USER"
         case .notTLS(.http2):
@@ -85,7 +89,11 @@ extension FailureVerdict {
     }
 
     private var versions: HintText {
-        settings.versions.lowerBound != settings.versions.upperBound
+        if observation.hellos.contains(where: { HelloWords(finding: $0).refusesAllVersions }) {
+            return
+                "it says so to each version from 1.0 to 1.3: TLS is not set up there, or it speaks SSL alone"
+        }
+        return settings.versions.lowerBound != settings.versions.upperBound
             ? "the server supports only versions of TLS that are too old; current clients refuse them"
             : "the server does not speak that version of TLS: leave out --tls"
     }
@@ -171,6 +179,10 @@ extension FailureVerdict {
             return
                 "it has begun to answer, so it took the connection and the hello, and then ended it without an alert: "
                 + "look at the log of the server"
+        }
+        if settings.upgrade != nil {
+            return
+                "the server has agreed to change to TLS, and ends the connection then without an alert: look at its log"
         }
         if isAlikeOnBothSides {
             return

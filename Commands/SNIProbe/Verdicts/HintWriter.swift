@@ -97,9 +97,16 @@ struct HintWriter {
     }
 
     /// What to do about a long hello that goes without an answer.
-    static let longHello: HintText =
-        "browsers send such long ones since they offer X25519MLKEM768, and get no connection: the server, or a box on the "
-        + "path, takes the first segment for the whole hello. Update it; a short one is answered"
+    static func longHello(_ sizes: HelloWords?) -> HintText? {
+        guard let sizes else { return nil }
+        let loss: HintText =
+            sizes.losesLength
+            ? "takes no hello of that length, while a short one is answered. Update it"
+            : "takes the first segment for the whole hello. Update it; a short one is answered"
+        return
+            "browsers send such long ones since they offer X25519MLKEM768, and get no connection: the server, or a box on "
+            + "the path, " + loss
+    }
 
     static let differs: HintText =
         "the certificate is not the same on all IPs: see which of them the renewal has not reached"
@@ -213,6 +220,7 @@ struct HintWriter {
     private var expired: HintText {
         "renew it on \(.ip)\(often); other IPs may have the new one already: "
             + "sni-probe \(.target) --same"
+            + (record.sni.verdict == .changesCertificate ? "\(orSeveral)" : "")
     }
 
     private var unknownIssuer: HintText {
@@ -225,7 +233,6 @@ struct HintWriter {
         if let url = top.issuerURLs.first {
             return advice + "; if it is an intermediate, the server must send it (\(url))"
         }
-            + (record.sni.verdict == .changesCertificate ? "\(orSeveral)" : "")
         guard case .only = settings.roots else { return advice }
         return advice + "; if a root of --ca is above it, the server must send it"
     }

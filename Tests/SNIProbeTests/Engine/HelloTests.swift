@@ -178,7 +178,8 @@ struct HelloTests {
         }
         let forms = HelloSurvey.versions.forms
         #expect(forms.dropFirst(answers).allSatisfy { finding.verdict(on: $0) == .unknown })
-        #expect(forms.prefix(answers).dropFirst().allSatisfy { finding.verdict(on: $0) == .unknown })
+        // What was answered is proved by that.
+        #expect(forms.prefix(answers).dropFirst().allSatisfy { finding.verdict(on: $0) == .yes })
         #expect(finding.verdict(on: .tls13) == .varies)
         // One that speaks 1.2 and nothing else answers the control.
         let old = self.finding(.versions) { form, _ in form == .tls12 ? good[form] ?? .other : .alert(70) }
@@ -307,6 +308,7 @@ struct HelloTests {
         let record = try await probe(peer.port, "--long-hello")
         #expect(record.faults.map(\.id) == [.helloLost])
         #expect(record.faults.first?.text.hasSuffix("in 6 of 6 tries") == true)
+        #expect(record.hint?.text.contains("takes no hello of that length") == true)
         let finding = try #require(record.observation.hellos.first)
         #expect(finding.verdict(on: .long) == .no && finding.verdict(on: .longInTwo) == .no)
         #expect(finding.verdict(on: .fiveBytesFirst) == .yes && finding.verdict(on: .twoRecords) == .yes)
@@ -334,14 +336,14 @@ struct HelloTests {
         let record = try await probe(peer.port, "--alpn", long)
         #expect([.closed, .reset].contains(record.observation.firstFailure))
         #expect(record.observation.hellos.map(\.survey) == [.sizes])
-        #expect(record.hint?.text.contains("takes the first segment for the whole hello") == true)
+        #expect(record.hint?.text.contains("takes no hello of that length") == true)
         #expect(record.faults.map(\.id) == [.reset])
         // Not so where a hello of any length meets the same end.
         let deaf = try HelloPeer { _, _ in .close }
         defer { deaf.stop() }
         let other = try await probe(deaf.port, "--alpn", long)
         #expect(other.observation.hellos.first?.verdict(on: .long) == .unknown)
-        #expect(other.hint?.text.contains("first segment") == false)
+        #expect(other.hint?.text.contains("no hello of that length") == false)
     }
 
     @Test("Silence is told from an answer, however long it takes: a hello has its time")
@@ -352,7 +354,7 @@ struct HelloTests {
         let peer = try HelloPeer(.bytes(512)) { _, hello in hello == nil ? .hold : .pass(to: port) }
         defer { peer.stop() }
         async let outcome = SNIProbeTests.probe(
-            ["a.test@127.0.0.1:\(peer.port)", "--skip-default", "--long-hello", "-t", "300ms"],
+            ["a.test@127.0.0.1:\(peer.port)", "--skip-default", "--long-hello", "-t", "3600ms"],
             trusting: root.rootPEM,
             on: time.loop,
             pauseOfPieces: .zero
@@ -389,5 +391,77 @@ struct HelloTests {
         _ = output.flush()
         let metrics = String(decoding: sink.bytes, as: UTF8.self)
         #expect(metrics.contains("form=\"1.3\"} 1\n") && metrics.contains("form=\"1.0\"} 0\n"))
+    }
+
+    @Test("Hellos that are not answered have the time of one probe together")
+    func onlySilence() async throws {
+        let server = try server()
+        let port = server.port
+        let time = HeldTime()
+        let peer = try HelloPeer { number, _ in number == 0 ? .pass(to: port) : .hold }
+        defer { peer.stop() }
+        async let outcome = SNIProbeTests.probe(
+            [
+                "a.test@127.0.0.1:\(peer.port)", "--skip-default", "--versions", "--post-quantum",
+                "--long-hello",
+            ]
+                + ["-t", "1200ms"],
+            trusting: root.rootPEM,
+            on: time.loop,
+            pauseOfPieces: .zero
+        )
+        for count in 1...12 {
+            while peer.holds < count { await Task.yield() }
+            await time.settle()
+            time.advance(by: .milliseconds(100))
+        }
+        let hellos = try #require(try await outcome.record).observation.hellos
+        #expect(peer.holds == 12)
+        #expect(hellos.map { HelloWords(finding: $0).text }.filter { $0.hasPrefix("unknown: ") }.count == 3)
+        #expect(hellos.last.map { HelloWords(finding: $0).text.hasSuffix("(not asked in time)") } == true)
+    }
+
+    @Test("A survey that is not over says no to nothing")
+    func unfinished() throws {
+        let good = Dictionary(uniqueKeysWithValues: try HelloForm.allCases.map { ($0, try Self.good($0)) })
+        var finding = HelloFinding(.sizes)
+        while let form = finding.next {
+            if finding.replies(to: .long).count == 3 { break }
+            finding.add(form == .long ? .silent : good[form] ?? .other)
+        }
+        #expect(finding.verdict(on: .long) == .unknown && finding.verdict(on: .longInTwo) == .unknown)
+    }
+
+    @Test("A server that takes X25519MLKEM768 alone is told by that, and its refusal gets this cause")
+    func hybridAlone() async throws {
+        let peer = try HelloPeer { number, hello in
+            let isHybrid = (hello ?? []).contains([0, 10, 0, 4, 0, 2, 0x11, 0xEC])
+            return .send(number > 0 && isHybrid ? .serverHello(version: 0x0304, group: 4588) : .alert(40))
+        }
+        defer { peer.stop() }
+        let record = try await probe(peer.port, "--post-quantum")
+        let finding = try #require(record.observation.hellos.first)
+        #expect(finding.verdict(on: .hybrid) == .yes)
+        #expect(HelloWords(finding: finding).text == "X25519MLKEM768, and no other (handshake_failure)")
+        #expect(record.hint?.text.contains("takes X25519MLKEM768 only") == true)
+        // One that refuses both is said to refuse the control.
+        let deaf = try HelloPeer { _, _ in .send(.alert(40)) }
+        defer { deaf.stop() }
+        let other = try await probe(deaf.port, "--post-quantum")
+        let words = other.observation.hellos.first.map { HelloWords(finding: $0).text }
+        #expect(words == "unknown: X25519MLKEM768 (the control gets handshake_failure)")
+        #expect(other.hint?.text.contains("X25519MLKEM768") == false)
+    }
+
+    @Test("One that refuses each version as unknown is not called too old", arguments: [true, false])
+    func noVersion(_ isOld: Bool) async throws {
+        let peer = try HelloPeer { _, hello in
+            let isOldest = hello?[10] == 1
+            return .send(isOld && isOldest ? .serverHello(legacy: 0x0301) : .alert(70))
+        }
+        defer { peer.stop() }
+        let record = try await probe(peer.port, "--versions")
+        #expect(record.hint?.text.contains("too old") == isOld)
+        #expect(record.hint?.text.contains("each version from 1.0 to 1.3") == !isOld)
     }
 }

@@ -230,4 +230,19 @@ struct StartTLSTests {
         )
         #expect(try await probe(binary, "--proxy-protocol", "2").code == 0)
     }
+
+    @Test("A connection that ends after the server has agreed to TLS expects no header of a load balancer")
+    func endsAfterAgreement() async throws {
+        let relay = try DialogueRelay(
+            [
+                .send("220 mail\r\n"), .expect("EHLO sni-probe\r\n"), .send("250 STARTTLS\r\n"),
+                .expect("STARTTLS\r\n"), .send("220 go\r\n"),
+            ],
+            to: 0,
+            connections: 20
+        )
+        let words = ["a.test@127.0.0.1:\(relay.port)", "--starttls", "smtp"]
+        let hint = try await SNIProbeTests.probe(words, trusting: root.rootPEM).record?.hint?.text ?? ""
+        #expect(hint.contains("has agreed to change to TLS") && !hint.contains("PROXY"), "\(hint)")
+    }
 }

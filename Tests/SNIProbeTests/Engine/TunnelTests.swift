@@ -66,7 +66,7 @@ struct TunnelTests {
                 "HTTP/1.1 407 Proxy Authentication Required\r\n\r\n",
                 "'HTTP/1.1 407 Proxy Authentication Required'"
             ),
-            ("HTTP/1.1 502\r\n\r\n", "'HTTP/1.1 502'"), ("SSH-2.0-x\r\n\r\n", "'SSH-2.0-x'"), ("", "closed"),
+            ("HTTP/1.1 503\r\n\r\n", "'HTTP/1.1 503'"), ("SSH-2.0-x\r\n\r\n", "'SSH-2.0-x'"), ("", "closed"),
         ]
     )
     func refusals(_ answer: String, _ words: String) async throws {
@@ -98,5 +98,23 @@ struct TunnelTests {
         for bad in ["proxy.test:3128", "192.0.2.8", "https://192.0.2.8:3128", ""] {
             #expect(throws: UsageError.self) { try Options(["a.test", "--proxy", bad]) }
         }
+    }
+
+    @Test(
+        "An answer of the proxy without an end is no tunnel, and a target that it does not reach is said so"
+    )
+    func otherRefusals() async throws {
+        let field = "X: " + String(repeating: "x", count: 1000) + "\r\n"
+        let long = "HTTP/1.1 200 OK\r\n" + String(repeating: field, count: 70)
+        let relay = try DialogueRelay([.expect(Self.head + "\r\n"), .send(long)], to: 0)
+        let endless = try await probe(relay, "a.test:8443@203.0.113.7")
+        #expect(endless.faults == ["unreachable"])
+        #expect(endless.record?.faults.first?.text.hasSuffix("its answer has no end") == true)
+        let gateway = try DialogueRelay(
+            [.expect(Self.head + "\r\n"), .send("HTTP/1.1 502 Bad Gateway\r\n\r\n")],
+            to: 0
+        )
+        let dead = try await probe(gateway, "a.test:8443@203.0.113.7")
+        #expect(dead.record?.hint?.text.contains("the proxy does not reach 203.0.113.7") == true)
     }
 }

@@ -50,20 +50,21 @@ struct CertificateCheck {
             }
             let served = Handshake.Served(facts: nil, chain: ChainCache().examine(sent), staple: nil)
             let place = leaf == 0 ? [] : [Self.misplaced(content.certificates, leaf: leaf)]
-            return record(served, of: target ?? Self.target(of: certificates[0]), faults: place + faults)
+            return record(served, of: target, faults: place + faults)
         }
     }
 
     private func record(
         _ served: Handshake.Served,
-        of target: ProbeTarget,
+        of named: ProbeTarget?,
         faults: [Fault]
     ) -> ProbeRecord {
+        let target = named ?? served.chain.leaf.map(Self.target) ?? ProbeTarget(host: .address(.unspecified))
         let probe = Probe(target: target, address: .unspecified, port: target.port, source: .checked(file))
         let handshake = Handshake(serverName: target.host.name?.text, outcome: .success(served))
         let observation = Observation(probe: probe, time: UnixTime.milliseconds, first: handshake)
         let judge = Judge(settings: options.settings, now: Int(UnixTime.now.seconds))
-        var record = judge.record(of: observation, adding: faults.first)
+        var record = judge.record(of: observation, adding: faults.first, hasName: named != nil)
         record.faults.insert(contentsOf: faults.dropFirst(), at: min(1, record.faults.count))
         if let first = faults.first, let words = Self.advice[first.brief] {
             record.hint = Hint(kind: first.id, words: words, place: record.hintPlace)

@@ -323,4 +323,23 @@ struct CheckTests {
         }
         #expect(throws: UsageError.self) { try Options(["a.test", "--passphrase", "file:/dev/null"]) }
     }
+
+    @Test("Without a name none is missed: a certificate of an issuer, or with a common name alone, is judged")
+    func noName() async throws {
+        var profile = CertificateProfile([], commonName: "old.test")
+        profile.validity = .init(notBefore: days(-10), notAfter: days(80))
+        let files = [
+            "e1.pem": pem(lab.issuer.certificate),
+            "cn.pem": pem(try lab.issuer.issue(profile), lab.issuer.certificate),
+        ]
+        try await withFiles(files) { folder in
+            // An issuer's certificate is for no server, whatever its name.
+            for (file, rest) in [("/e1.pem", [.wrongPurpose]), ("/cn.pem", [])] as [(String, [Fault.ID])] {
+                #expect(try records(folder, file)[0].faults.map(\.id) == rest, "\(file)")
+                #expect(try records(folder, file, host)[0].faults.map(\.id) == [.nameMismatch] + rest)
+            }
+            let few = try records(folder, "/cn.pem", "--critical-days", "100")[0]
+            #expect(few.faults.map(\.id) == [.tooFewDays])
+        }
+    }
 }

@@ -3,8 +3,8 @@ internal import DirectHTTP
 
 /// Lets the handshakes that confirm a result have an address to themselves.
 ///
-/// A load balancer gives connections to its servers in turn. Only if no other connection of this run comes
-/// between two of a probe, their order decides which servers they meet, and not chance.
+/// A load balancer gives connections to its servers in turn. Only if no other connection of this process
+/// comes between two of a probe, their order decides which servers they meet, and not chance.
 final class AddressTurns: Sendable {
     /// The share of one probe in an address. It belongs to one task at a time.
     struct Turn: Sendable {

@@ -8,7 +8,7 @@ final class ProbeTools: Sendable {
     let timeouts: Timeouts.Nanoseconds
     let context: ContextSource
     let chains = ChainCache()
-    let turns = AddressTurns()
+    let turns: AddressTurns
     let memory = AddressMemory()
     /// The HTTPS records, if they are wanted.
     let records: RecordSource?
@@ -20,10 +20,11 @@ final class ProbeTools: Sendable {
     init(
         _ settings: ProbeSettings,
         loop: EventLoop,
+        turns: AddressTurns = AddressTurns(),
         records: RecordSource? = nil,
         vary: @escaping Variance = { _, _ in false }
     ) {
-        (self.settings, self.records, self.vary) = (settings, records, vary)
+        (self.settings, self.turns, self.records, self.vary) = (settings, turns, records, vary)
         timeouts =
             Timeouts(
                 queue: settings.timeout,

@@ -89,6 +89,8 @@ final class Run {
         var loop = EventLoop.shared
         /// When the run ends even if it is not complete.
         var end = Instant.never
+        /// Which probe an address belongs to, in all runs that go on at the same time.
+        var turns = AddressTurns()
     }
 
     /// Creates a run.
@@ -113,6 +115,7 @@ final class Run {
             loop: surroundings.loop,
             records: try options.recordSource,
             vary: { [settings = options.settings] in
+            turns: surroundings.turns,
                 Judge(settings: settings, now: Int(clamping: UnixTime.now.seconds)).vary($0, for: $1)
             }
         )

@@ -1,5 +1,6 @@
 import DirectCore
 import DirectIO
+import DirectTLS
 import DirectTestCommands
 import DirectTestPeers
 import Foundation
@@ -329,5 +330,39 @@ struct ListenTests {
     )
     func mistakes(_ arguments: [String]) {
         #expect(throws: UsageError.self) { try Options(arguments) }
+    }
+
+    @Test("Requests and rounds of one moment leave each other's handshakes at an address alone", .idleLimit)
+    func oneMoment() async throws {
+        let (lab, names) = (try Lab(), (0..<6).map { "n\($0).test" })
+        let right = try lab.issuer.issue(CertificateProfile(names.map { .dns($0) }, commonName: "n0.test"))
+        let servers = [
+            try lab.server(right), try FixtureServer.start(.tls(lab.standard)) { _ in .text("") },
+        ]
+        let relay = try DialogueRelay(inTurn: servers.map(\.port), connections: 1000)
+        let words = names.map { "\($0)@127.0.0.1:\(relay.port)" }
+        var options = try Options(words + ["--listen", "127.0.0.1:0", "--watch", "24h"])
+        options.settings.roots = .only([.pem(Array(lab.root.rootPEM.utf8))])
+        // Nothing ends early on a busy machine.
+        (options.settings.timeout, options.settings.comparisonTime) = (.seconds(3600), .seconds(3600))
+        let service = try ProbeService(options, context: ContextSource.make(options.settings))
+        let texts = try await withThrowingTaskGroup(of: String.self) { group in
+            for word in words {
+                let target = word.replacing(":", with: "%3A")
+                let head = "GET /probe?target=\(target) HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+                let request = try ServedRequest(head: Array(head.utf8)[...], names: [])
+                group.addTask {
+                    await withCheckedContinuation { done in
+                        service.answer(request) { done.resume(returning: $0.body) }
+                    }
+                }
+            }
+            return try await group.reduce(into: [String]()) { $0.append($1) }
+        }
+        for text in texts {
+            #expect(text.contains("fault=\"answers_vary\""), "\(text)")
+            #expect(!text.contains("sni_probe_sni_needed"))
+        }
+        withExtendedLifetime(servers) {}
     }
 }

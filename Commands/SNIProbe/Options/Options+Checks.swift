@@ -74,7 +74,10 @@ extension Options {
                 ]
             )
         }
-        if anyGood { try refuse("--any-good", beside: ["--format nagios": format == .nagios]) }
+        if anyGood {
+            // The IPs of one target are in several shares.
+            try refuse("--any-good", beside: ["--format nagios": format == .nagios, "--shard": shard != nil])
+        }
         guard watch != nil else { return }
         try checkInput(of: "--watch")
         try refuse(

@@ -112,6 +112,7 @@ package enum ProbeCommand {
         let run = try Run(options, to: output, in: surroundings, feed: feed)
         if let path = options.resume { try run.goOn(with: path, to: sink) }
         sink.isKeptBeside = options.watch == nil && [.json, .text].contains(options.format)
+        run.keepsOrder = sink.isKeptBeside && sink.replacesFile && options.format == .json && !options.same
         let code = run.run()
         if !run.isComplete, sink.replacesFile, let path = options.output {
             let isKept = sink.isKeptBeside || Interrupts.hasCome || sink.failure != nil

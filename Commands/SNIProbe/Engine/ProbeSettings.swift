@@ -75,6 +75,16 @@ enum ExpectedCertificate: Hashable, Sendable {
     case key([UInt8])
 }
 
+extension ExpectedCertificate: CustomStringConvertible {
+    /// As the option takes it.
+    var description: String {
+        switch self {
+        case .certificate(let hash): "sha256:\(Hex.encode(hash))"
+        case .key(let hash): "pin-sha256:\(Base64.encode(hash))"
+        }
+    }
+}
+
 /// The status codes that `--status` accepts.
 struct StatusRanges: Hashable, Sendable {
     var ranges: [ClosedRange<UInt16>]

@@ -47,9 +47,11 @@ struct CommandOption: Sendable {
         guard [.sending, .accepting].contains(group) && key != .anyGood || key == .repeats else { return nil }
         switch key {
         case .serverName, .tls, .certificate, .privateKey, .alpn, .startTLS, .proxy, .proxyHeader, .method,
-            .roots, .warningDays, .criticalDays, .warningStatusDays, .criticalStatusDays, .expect,
-            .baseline, .status, .repeats:
+            .roots, .warningDays, .criticalDays, .warningStatusDays, .criticalStatusDays, .baseline, .status,
+            .repeats:
             return "--\(long) \(value)"
+        // Its certificates count, and not the name of their file.
+        case .expect: return nil
         case .header: return "--\(long) \(value.prefix { $0 != ":" }.lowercased())"
         default: return "--\(long)"
         }

@@ -121,6 +121,9 @@ struct Options: Sendable {
         guard passphrase == nil else {
             throw UsageError("--passphrase is for sni-probe check", hint: "--key takes a file without one")
         }
+        for name in ["SSL_CERT_FILE", "SSL_CERT_DIR"] {
+            if let path = Console.variable(name) { add(meaning: "\(name) \(path)") }
+        }
         settings.identity = try IdentityFiles.identity(certificate: certificateFile, key: keyFile)
         try takeWords(arguments.words[...])
         try checkTargets()
@@ -233,10 +236,7 @@ struct Options: Sendable {
     ]
 
     private mutating func take(_ option: CommandOption, value: String) throws(UsageError) {
-        if let words = option.meaning(of: value), !meaning.contains(words) {
-            meaning.append(words)
-            meaning.sort()
-        }
+        if let words = option.meaning(of: value) { add(meaning: words) }
         if ![.output, .resume].contains(option.key) { inputs.append(value) }
         switch option.group {
         case .input: try takeInput(option, value: value)
@@ -246,6 +246,12 @@ struct Options: Sendable {
         case .output: try takeOutput(option, value: value)
         case .other: detour = option.key == .demo ? .demo : .version
         }
+    }
+
+    private mutating func add(meaning words: String) {
+        guard !meaning.contains(words) else { return }
+        meaning.append(words)
+        meaning.sort()
     }
 
     private mutating func takeInput(_ option: CommandOption, value: String) throws(UsageError) {
@@ -328,7 +334,11 @@ struct Options: Sendable {
         case .warningStatusDays:
             settings.warningStatusDays = try OptionValue(option, value).number(in: 0...36_500)
         case .strict: settings.isStrict = true
-        case .expect: settings.expected += try OptionValue(option, value).expected
+        case .expect:
+            for expected in try OptionValue(option, value).expected {
+                settings.expected.append(expected)
+                add(meaning: "--expect \(expected)")
+            }
         case .same: same = true
         case .anyGood: anyGood = true
         case .baseline: baseline = value

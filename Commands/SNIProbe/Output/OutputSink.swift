@@ -131,7 +131,10 @@ final class OutputSink {
     }
 
     private func commitBeside(_ draft: FileDraft) throws(SystemError) -> String? {
-        try draft.commit(beside: Self.ending, inPlaceOf: former?.descriptor)
+        let part = try draft.commit(beside: Self.ending, inPlaceOf: former?.descriptor)
+        // No other run is to go on with it meanwhile.
+        _ = UserFiles.lock(draft.descriptor)
+        return part
     }
 
     private static let ending = ".part"

@@ -22,6 +22,12 @@ struct EarlierResults {
         guard areCopied || !sink.replaces(source.descriptor) else {
             throw UsageError("--output would replace the file of --resume, in which only --json goes on")
         }
+        guard !areCopied || UserFiles.lock(source.descriptor) else {
+            throw UsageError(
+                "another run is writing \(quoted(path)), or goes on with it",
+                hint: "wait for its end"
+            )
+        }
         var counts: [String: Int] = [:]
         var others: [String]?
         try ReportEntry.read(source, mayBeCut: true) { result, line in

@@ -47,10 +47,12 @@ extension Run {
     }
 
     /// Prints all results after an interruption: also those behind probes that will never finish, and the
-    /// last failures of probes that would have been tried again.
+    /// last failures of probes that would have been tried again. Where another run makes the rest, it makes
+    /// these again: they are compared with what comes before them.
     func printWhatIsDone() {
         takeLetters()
-        let records = slots[printed...].compactMap { $0.record ?? $0.latest }
+        if keepsOrder { _ = printFinished() }
+        let records = keepsOrder ? [] : slots[printed...].compactMap { $0.record ?? $0.latest }
         digest.unfinished = slots.count - printed - records.count
         digest.isCutShort = feedState != .ended
         if options.same { pool.learn(records) }

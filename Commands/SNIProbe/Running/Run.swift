@@ -39,6 +39,8 @@ final class Run {
     /// Gets the line on the baseline in place of standard error.
     var report: ((String) -> Void)?
     var digest = Digest()
+    /// Whether the run can be gone on with, so that only results in their order are written.
+    var keepsOrder = false
 
     /// The slots in the order of their results. Those before the index `printed` have been printed.
     var slots: [Slot] = []
@@ -87,10 +89,10 @@ final class Run {
         var lookups: SystemLookups?
         /// The event loop of the probes, whose clock measures their times and limits.
         var loop = EventLoop.shared
-        /// When the run ends even if it is not complete.
-        var end = Instant.never
         /// Which probe an address belongs to, in all runs that go on at the same time.
         var turns = AddressTurns()
+        /// When the run ends even if it is not complete.
+        var end = Instant.never
     }
 
     /// Creates a run.
@@ -113,9 +115,9 @@ final class Run {
         tools = ProbeTools(
             options.settings,
             loop: surroundings.loop,
+            turns: surroundings.turns,
             records: try options.recordSource,
             vary: { [settings = options.settings] in
-            turns: surroundings.turns,
                 Judge(settings: settings, now: Int(clamping: UnixTime.now.seconds)).vary($0, for: $1)
             }
         )

@@ -44,6 +44,11 @@ enum UserFiles {
         }
     }
 
+    /// Locks an open file until it is closed. Returns `false` if another process has it.
+    static func lock(_ descriptor: Int32) -> Bool {
+        flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK
+    }
+
     private static func areOne(_ path: String, _ other: String, of kind: mode_t) -> Bool {
         var (facts, others) = (stat(), stat())
         return stat(path, &facts) == 0 && stat(other, &others) == 0 && facts.st_mode & S_IFMT == kind

@@ -172,6 +172,88 @@ final class ResumeTests: Sendable {
         )
         #expect(standard.code == 64 && read("list") == before)
     }
+
+    @Test("After a signal the rest is compared as in a run that was left alone", .idleLimit)
+    func comparedAsOne() async throws {
+        let gate = DispatchSemaphore(value: 1)
+        let slow = try FixtureServer.start(
+            .tls(root.certificate(for: "a.test")) { settings in
+                settings.choose = { _ in
+                    gate.wait()
+                    gate.signal()
+                    return nil
+                }
+            }
+        ) { _ in .text("") }
+        let other = try FixtureServer.start(.tls(root.issue(CertificateProfile(for: "a.test")))) { _ in
+            .text("")
+        }
+        let host = "https://a.test:\(server.port)"
+        let targets = [
+            "\(host)/0@\(dead.authority)", "\(host)/1@\(slow.authority)", "\(host)/2@\(other.authority)",
+        ]
+        let list = ["-f", try write(targets.joined(separator: "\n"), "list")]
+        let whole = try await Program.run(list + ["-o", folder + "/whole"] + options)
+        #expect(
+            whole.code == 7
+                && read("whole").split(separator: "\n").last?.contains("other_certificate") == true
+        )
+        // The second is silent until it is told, so the third has its result before.
+        gate.wait()
+        try await onOwnThread { [options, self] in
+            let running = try RunningProgram(list + ["-o", folder + "/out"] + options)
+            while read("out.part").isEmpty || other.records.count(where: { $0.end != nil }) < 2 {
+                sched_yield()
+            }
+            running.interrupt()
+            _ = running.finish()
+        }
+        #expect(read("out.part").count { $0 == "\n" } == 1)
+        gate.signal()
+        let rest = ["--resume", folder + "/out.part", "-o", folder + "/out"]
+        #expect(try await Program.run(list + rest + options).code == whole.code)
+        #expect(try lines(read("out")) == lines(read("whole")))
+    }
+
+    @Test("Another file of --expect, or other roots of the environment, are other options")
+    func otherFiles() async throws {
+        let (target, pem) = ("a.test@\(server.authority)", folder + "/expected.pem")
+        let other = root.certificate(for: "b.test")
+        _ = try write(root.certificate(for: "a.test").pem, "expected.pem")
+        let options = ["--json", "--skip-default", "--expect", pem]
+        let roots = ["SSL_CERT_FILE": folder + "/ca.pem"]
+        let first = try await Program.run([target] + options, environment: roots)
+        #expect(first.code == 0)
+        let path = try write(first.output, "first")
+        let again = try await Program.run([target, "--resume", path] + options, environment: roots)
+        #expect(again.code == 0 && again.output.isEmpty)
+        let elsewhere = ["SSL_CERT_FILE": try write(root.rootPEM, "other.pem")]
+        let moved = try await Program.run([target, "--resume", path] + options, environment: elsewhere)
+        #expect(moved.code == 64 && moved.errors.contains("with SSL_CERT_FILE "), "\(moved.errors)")
+        _ = try write(other.pem, "expected.pem")
+        let renewed = try await Program.run([target, "--resume", path] + options, environment: roots)
+        #expect(renewed.code == 64 && renewed.errors.contains("with --expect sha256:"), "\(renewed.errors)")
+    }
+
+    @Test("Two runs do not go on with one file at a time", .idleLimit)
+    func onlyOne() async throws {
+        let target = "a.test@\(server.authority)"
+        let path = folder + "/out"
+        let first = try await Program.run([target, "-o", path] + options)
+        #expect(first.code == 0)
+        try await onOwnThread { [options, self] in
+            let running = try RunningProgram(["-f", "-", "--resume", path, "-o", path] + options)
+            try running.input.write(contentsOf: Data("\(target)\nhttps://a.test/@\(server.authority)\n".utf8))
+            while read("out").count(where: { $0 == "\n" }) < 2 { sched_yield() }
+            let second = try RunningProgram([target, "--resume", path, "-o", path] + options)
+            try second.input.close()
+            let refused = second.finish()
+            #expect(refused.code == 64 && refused.errors.contains("another run"), "\(refused.errors)")
+            try running.input.close()
+            #expect(running.finish().code == 0)
+        }
+        #expect(read("out").count { $0 == "\n" } == 2)
+    }
 }
 
 extension [String] {

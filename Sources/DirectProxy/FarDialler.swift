@@ -25,6 +25,7 @@ struct FarDialler: Sendable {
         // A map may name private addresses, and so may the settings for the upstream proxy; only itself is
         // never dialled.
         (settings.vetting, settings.proxyVetting) = (own, own)
+        settings.serverMaySpeakFirst = true
         named = Dialler(settings)
         settings.vetting = configuration.vetting.map(own.and) ?? own
         vetted = Dialler(settings)
@@ -52,10 +53,12 @@ struct FarDialler: Sendable {
 /// A connection to a target, with the facts of its making.
 struct FarEnd: Sendable {
     let end: TunnelEnd
+    /// The first bytes of the target, if they came with the upstream proxy's answer.
+    let early: [UInt8]
     let facts: ConnectionFacts
 
     init(_ connection: Connection, isPlain: Bool) {
-        facts = connection.facts
+        (early, facts) = (connection.takeUnparsed(), connection.facts)
         if isPlain {
             // Its parser and its buffer are for HTTP.
             connection.detach()

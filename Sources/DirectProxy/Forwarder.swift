@@ -130,7 +130,12 @@ final class Forwarder: @unchecked Sendable {
             }
             far.end.close()
         }
-        return (try await guest.reach(target), false)
+        let far = try await guest.reach(target)
+        guard far.early.isEmpty else {
+            far.end.reset()
+            throw Refusal(kind: .unreachable, line: "\(target): \(HTTP1Error.responseBeforeRequest)")
+        }
+        return (far, false)
     }
 
     /// Sends the request and passes the response on. Returns how it ended, and whether another request may

@@ -78,6 +78,7 @@ final class Guest: @unchecked Sendable {
             far: far.end,
             in: consume place,
             early: ahead,
+            earlyBack: far.early[...],
             look: look,
             core: core
         )

@@ -236,6 +236,42 @@ struct TunnelTests {
         #expect(await stage.reports(1).first?.failed == [Endpoint(dead.address, port: dead.port)])
     }
 
+    @Test("The first words of a target that come with the answer of an upstream proxy belong to the tunnel")
+    func firstWords() throws {
+        let stage = try Self.behindUpstream()
+        let program = try stage.program()
+        try program.send("CONNECT \(Stage.name) HTTP/1.1\r\n\r\n")
+        let upstream = try stage.target.accept()
+        let request = "CONNECT 192.0.2.9:443 HTTP/1.1\r\nHost: 192.0.2.9:443\r\n\r\n"
+        #expect(try upstream.text(request.utf8.count) == request)
+        // One piece of a connection within this machine arrives as one.
+        try upstream.send("HTTP/1.1 200 OK\r\n\r\n220 hello\r\n")
+        #expect(try program.text(39 + 11).hasSuffix("\r\n\r\n220 hello\r\n"))
+        try upstream.send("more")
+        #expect(try program.text(4) == "more")
+        try program.send("EHLO")
+        #expect(try upstream.text(4) == "EHLO")
+    }
+
+    @Test("Words of a target that come before its request are no answer to it")
+    func wordsBeforeRequest() throws {
+        let stage = try Self.behindUpstream()
+        let program = try stage.program()
+        try program.send("GET http://www.nowhere.test:443/ HTTP/1.1\r\nHost: a\r\n\r\n")
+        let upstream = try stage.target.accept()
+        _ = try upstream.receive()
+        try upstream.send("HTTP/1.1 200 OK\r\n\r\nHTTP/1.1 204 No Content\r\n\r\n")
+        #expect(try program.rest().hasPrefix("HTTP/1.1 502 "))
+    }
+
+    /// A proxy with an upstream proxy, which the stage's target is.
+    private static func behindUpstream() throws -> Stage {
+        try Stage { configuration, target in
+            configuration.addresses = try StaticMap(curl: ["*.nowhere.test:443:192.0.2.9"])
+            configuration.upstream = try Proxy("http://\(target.address):\(target.port)")
+        }
+    }
+
     @Test("An upstream proxy is asked for the chosen address, and is told no name")
     func upstream() async throws {
         let upstream = try Stage { configuration, _ in configuration.vetting = nil }

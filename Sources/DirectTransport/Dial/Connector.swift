@@ -5,6 +5,8 @@ package import DirectTLS
 /// An established transport to a server, verified if it uses TLS.
 struct EstablishedTransport: Sendable {
     var layers: LayerStack
+    /// The first bytes of the server, if they came with the reply of its proxy.
+    var early: [UInt8] = []
     /// The result of the TLS handshake with the server itself; `nil` for plain HTTP, also over TLS to a
     /// proxy.
     var tls: TLSFacts?

@@ -20,6 +20,9 @@ package struct DialConfiguration: Sendable {
     package var proxyVetting: AddressVetting?
     /// Whether the system's resolver may be asked for the translators of a NAT64 network.
     package var mayAskSystem = true
+    /// Whether a server without TLS may send before it is sent anything, as those of SSH and SMTP do. A proxy
+    /// may then send the server's first bytes with its reply; else they are an error.
+    package var serverMaySpeakFirst = false
     /// The limits of the parser on each connection, and the faults that it tolerates.
     package var limits = HTTP1Limits()
     package var leniency = HTTP1Leniency()

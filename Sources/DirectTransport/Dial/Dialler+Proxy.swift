@@ -88,7 +88,7 @@ extension Dialler {
         let limits = connector.limits
         guard let entry = leg.proxy else { return proxy.transport }
         guard let authorizer = entry.authorizer, entry.proxy.speaksHTTP else {
-            return try await negotiate(target, on: proxy.transport, at: proxy, entry, nil, limits)
+            return try await negotiate(target, on: proxy.transport, at: proxy, entry, nil, connector)
         }
         let authority = String(decoding: target.authority, as: UTF8.self)
         let credentials = authorizer.credentials(method: .connect, target: authority, body: [])
@@ -107,7 +107,7 @@ extension Dialler {
                     at: proxy,
                     entry,
                     credentials.latest,
-                    limits
+                    connector
                 )
                 credentials.accept()
                 return tunnel
@@ -127,7 +127,7 @@ extension Dialler {
         at proxy: Arrival,
         _ entry: ProxyEntry,
         _ authorization: [UInt8]?,
-        _ limits: DialLimits
+        _ connector: Connector
     ) async throws(AttemptFailure) -> EstablishedTransport {
         let start = loop.now
         let facts = ConnectionFacts(
@@ -140,13 +140,15 @@ extension Dialler {
             entry: entry,
             target: target,
             authorization: authorization,
-            deadline: limits.deadline(.proxy, stall: limits.timeouts.connect)
+            deadline: connector.limits.deadline(.proxy, stall: connector.limits.timeouts.connect)
         )
         // If this throws, the connection closes the transport.
-        try await negotiation.open()
+        let early = try await negotiation.open(
+            serverMaySpeakFirst: settings.serverMaySpeakFirst && !connector.destination.isSecure
+        )
         negotiation.connection.detach()
         let time = transport.connectTime + (transport.tlsTime ?? .zero) + loop.now.since(start)
-        return EstablishedTransport(layers: transport.layers, connectTime: time)
+        return EstablishedTransport(layers: transport.layers, early: early, connectTime: time)
     }
 
     /// Connects to the address of the proxy once more.

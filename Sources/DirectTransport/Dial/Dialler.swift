@@ -384,7 +384,11 @@ package final class Dialler: Sendable {
         forwarding: Forwarding? = nil
     ) -> Connection {
         let reader = ResponseReader(limits: settings.limits, leniency: settings.leniency)
-        return Connection(established.layers, facts: facts, reader: reader, forwarding: forwarding)
+        let connection = Connection(established.layers, facts: facts, reader: reader, forwarding: forwarding)
+        if !established.early.isEmpty {
+            unsafe established.early.withUnsafeBytes { unsafe connection.keep(unparsed: $0) }
+        }
+        return connection
     }
 }
 

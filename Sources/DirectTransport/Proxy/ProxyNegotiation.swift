@@ -13,8 +13,8 @@ internal import DirectIO
 /// - One time limit covers all of it. Each wait ends with it, so a proxy that sends a byte per second cannot
 ///   extend it; what it sends without a wait is bounded by the limits of heads.
 /// - No byte after the proxy's reply may be consumed: it would belong to the server. SOCKS replies are read
-///   by their exact length. Bytes after the response to `CONNECT` are an error, because in TLS and in HTTP
-///   the client sends first.
+///   by their exact length. Bytes after the response to `CONNECT` are kept where the server may send first.
+///   Else they are an error, because in TLS and in HTTP the client sends first.
 /// - If it fails, the connection to the proxy is closed. If it succeeds, the caller takes the transport over
 ///   and detaches the `Connection` used here, which then neither moves bytes on it nor closes it.
 package struct ProxyNegotiation {
@@ -27,12 +27,13 @@ package struct ProxyNegotiation {
     /// The deadline of the whole negotiation.
     package let deadline: Deadline
 
-    /// Opens the tunnel. Afterwards all bytes on the transport are exchanged with the target.
-    package func open() async throws(AttemptFailure) {
+    /// Opens the tunnel. Afterwards all bytes on the transport are exchanged with the target. Returns those
+    /// of them that came with the reply, which a server that may not speak first must not have sent.
+    package func open(serverMaySpeakFirst: Bool) async throws(AttemptFailure) -> [UInt8] {
         do throws(TransportError) {
             if entry.proxy.speaksHTTP { try await negotiateHTTP() } else { try await negotiateSOCKS() }
-            // The server sends nothing before the client has sent something.
-            guard !connection.hasUnparsedBytes else { throw fault(.notAProxy) }
+            guard serverMaySpeakFirst || !connection.hasUnparsedBytes else { throw fault(.notAProxy) }
+            return connection.takeUnparsed()
         } catch {
             throw AttemptFailure(phase: .proxy, cause: error, consequence: error.consequence)
         }

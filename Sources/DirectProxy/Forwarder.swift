@@ -106,6 +106,7 @@ final class Forwarder: @unchecked Sendable {
                 report.ending = error.ending
                 // Without an answer the program knows that it may try again, and that an answer is not
                 // whole.
+                if case .target = error { await guest.socket.delivery(within: core.limits.halfClosed) }
                 guest.socket.reset()
                 goesOn = false
             }

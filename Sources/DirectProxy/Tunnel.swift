@@ -57,8 +57,9 @@ final class Tunnel: @unchecked Sendable {
             near.close()
             far.close()
         } else {
-            near.reset()
             far.reset()
+            if ending == .reset(byTarget: true) { await near.socket.delivery(within: core.limits.halfClosed) }
+            near.reset()
         }
         return ending
     }
@@ -106,6 +107,18 @@ final class Tunnel: @unchecked Sendable {
             case .expired: return .idle
             case .cancelled: return .stopped
             }
+        }
+    }
+}
+
+extension Socket {
+    /// Waits until the program's system has all that was sent to it: a reset would drop the rest, and what
+    /// the target had said before it broke off would be lost.
+    func delivery(within time: Duration) async {
+        let end = loop.now.advanced(byNanoseconds: time.clampedNanoseconds)
+        while countOnTheWay > 0, loop.now < end {
+            let next = loop.now.advanced(byNanoseconds: 20_000_000)
+            if case .cancelled = await waitForAny(until: next.atMost(end)) { return }
         }
     }
 }

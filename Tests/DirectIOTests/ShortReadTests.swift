@@ -83,12 +83,6 @@ extension Socket {
 }
 
 extension Peer {
-    /// Waits until the other side's system has taken everything that was sent (SIOCOUTQ, tcp(7)).
-    fileprivate func waitUntilDelivered() {
-        var count: Int32 = 1
-        while ioctl(descriptor, UInt(TIOCOUTQ), &count) == 0, count > 0 { sched_yield() }
-    }
-
     /// Sends a text and, beside it, a descriptor (SCM_RIGHTS, unix(7)). Returns the number of bytes sent.
     fileprivate func send(_ text: String, withDescriptor other: Int32) -> Int {
         var bytes = Array(text.utf8)

@@ -272,6 +272,42 @@ struct TunnelTests {
         }
     }
 
+    #if os(Linux)
+    @Test(
+        "What a target has said before it breaks off arrives, and then the break",
+        arguments: [true, false]
+    )
+    func lastWords(inTunnel: Bool) async throws {
+        let stage = try Stage()
+        let program = try stage.program()
+        try program.send(
+            inTunnel
+                ? "CONNECT \(Stage.name) HTTP/1.1\r\n\r\n"
+                : "GET http://\(Stage.name)/ HTTP/1.1\r\nHost: a\r\n\r\n"
+        )
+        let far = try stage.target.accept()
+        let answer = "HTTP/1.1 200 OK\r\nContent-Length: 999999\r\n\r\n"
+        if !inTunnel { try far.send(answer) }
+        // More than the program's system takes while the program reads nothing, less than the proxy's takes.
+        try far.send([UInt8](repeating: 7, count: 500_000))
+        far.waitUntilDelivered()
+        far.reset()
+        // The proxy has seen the break when it has served another program.
+        let other = try stage.tunnel()
+        let head =
+            inTunnel
+            ? "HTTP/1.1 200 Connection established\r\n\r\n"
+            : "HTTP/1.1 200 OK\r\nVia: 1.1 direct-proxy\r\nContent-Length: 999999\r\n\r\n"
+        #expect(try program.text(head.utf8.count) == head)
+        #expect(try program.receive(exactly: 500_000).count == 500_000)
+        #expect(throws: SystemError("recv", code: ECONNRESET)) { try program.receive() }
+        let report = try #require(await stage.reports(1).first)
+        #expect(report.ending == .reset(byTarget: true))
+        #expect(report.received == UInt64(500_000 + (inTunnel ? 0 : head.utf8.count)))
+        withExtendedLifetime(other) {}
+    }
+    #endif
+
     @Test("An upstream proxy is asked for the chosen address, and is told no name")
     func upstream() async throws {
         let upstream = try Stage { configuration, _ in configuration.vetting = nil }

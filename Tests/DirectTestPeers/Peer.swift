@@ -113,6 +113,14 @@ package final class Peer: Sendable {
 
     package func finishSending() { shutdown(descriptor, Int32(SHUT_WR)) }
 
+    #if os(Linux)
+    /// Waits until the other side's system has taken everything that was sent (SIOCOUTQ, tcp(7)).
+    package func waitUntilDelivered() {
+        var count: Int32 = 1
+        while ioctl(descriptor, UInt(TIOCOUTQ), &count) == 0, count > 0 { sched_yield() }
+    }
+    #endif
+
     /// Makes a connection to a server.
     package static func connected(to endpoint: Endpoint) throws -> Peer {
         #if canImport(Darwin)

@@ -95,10 +95,30 @@ package final class Socket: SystemSocket, @unchecked Sendable {
 
     /// Throws the error of the connection attempt, if it failed. Call this once there is room for output.
     package func finishConnecting() throws(SystemError) {
+        let code = try pendingError()
+        guard code == 0 else { throw SystemError("connect", code: code) }
+    }
+
+    /// Takes the error of the connection that no call has returned yet; 0 for none.
+    private func pendingError() throws(SystemError) -> Int32 {
         var code: Int32 = 0
         var length = socklen_t(MemoryLayout<Int32>.size)
         _ = try checked("getsockopt") { getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &code, &length) }
-        guard code == 0 else { throw SystemError("connect", code: code) }
+        return code
+    }
+
+    /// The number of bytes that were sent and that the peer's system has not taken yet; 0 if the connection
+    /// has failed. No event tells of a change.
+    package var countOnTheWay: Int {
+        guard (try? pendingError()) == 0 else { return 0 }
+        var count: Int32 = 0
+        #if canImport(Darwin)
+        var length = socklen_t(MemoryLayout<Int32>.size)
+        let result = getsockopt(descriptor, SOL_SOCKET, SO_NWRITE, &count, &length)
+        #else
+        let result = ioctl(descriptor, UInt(TIOCOUTQ), &count)
+        #endif
+        return result == 0 ? Int(count) : 0
     }
 
     /// Receives the available bytes without waiting.

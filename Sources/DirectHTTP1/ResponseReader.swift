@@ -312,6 +312,11 @@ extension ResponseReader {
         }
     }
 
+    /// The same for when the response will have been read to its end, as far as its head tells.
+    package var reuseOnceRead: ReuseVerdict {
+        mutating get { endedVerdict }
+    }
+
     private var endedVerdict: ReuseVerdict {
         let fields = heads.fields
         let isHTTP10 = heads.version == .http10

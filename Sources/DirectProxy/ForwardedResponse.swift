@@ -9,12 +9,17 @@ struct ForwardedResponse {
     /// Whether another request may follow on the program's connection.
     let persists: Bool
 
-    init(_ response: ResponseHead, framing: ResponseFraming, to request: ReceivedRequest) {
+    init(
+        _ response: ResponseHead,
+        framing: ResponseFraming,
+        to request: ReceivedRequest,
+        mayPersist: Bool = true
+    ) {
         let fields = HopFields(response.headers)
         let switches = response.status == .switchingProtocols
         isChunked = framing == .chunked && request.version == .http11
         let endsByClose = framing == .untilClose || framing == .chunked && !isChunked
-        persists = request.persists && !endsByClose && !switches
+        persists = mayPersist && request.persists && !endsByClose && !switches
         var text = Array("HTTP/1.1 \(response.status.code) ".utf8)
         // The reason was checked as it was read; it is not repeated where it is no ASCII.
         text += response.reason.utf8.allSatisfy({ $0 < 0x7F }) ? Array(response.reason.utf8) : []

@@ -23,9 +23,13 @@ final class Forwarder: @unchecked Sendable {
     private var request: ReceivedRequest
     private var isRead = false
     private var answer: ForwardedResponse?
-    /// Whether the response is read to its end.
-    private var hasEnded = false
+    /// Whether the response is read to its end, and whether the target takes no more of the request.
+    private var hasEnded = false, isFarGone = false
     private var moved: (up: UInt64, down: UInt64) = (0, 0)
+
+    /// Whether the program has the whole answer, and the target the whole request.
+    private var isAnswered: Bool { hasEnded && toNear.isEmpty && responses.framing != .tunnel }
+    private var isWhole: Bool { isRead && toFar.isEmpty }
 
     /// Why an exchange did not end as it should.
     private enum Fault: Error {
@@ -55,7 +59,7 @@ final class Forwarder: @unchecked Sendable {
 
     /// Serves the first request and those that follow. The connection is closed on return.
     func run(number: UInt64) async {
-        while await serve() {
+        while await serve(number) {
             guard core.note(number, isResting: true) else { break }
             let hasMore = await isThereMore()
             _ = core.note(number, isResting: false)
@@ -81,7 +85,7 @@ final class Forwarder: @unchecked Sendable {
     }
 
     /// Serves a request. Returns whether another may follow.
-    private func serve() async -> Bool {
+    private func serve(_ number: UInt64) async -> Bool {
         let start = core.loop.now
         var target: Target?
         do throws(Refusal) {
@@ -89,9 +93,11 @@ final class Forwarder: @unchecked Sendable {
             target = forwarded.target
             let (far, isKept) = try await connection(to: forwarded.target)
             var report = guest.report(.http, to: forwarded.target, over: far, since: start)
-            let goesOn: Bool
             do throws(Fault) {
-                (report.ending, goesOn) = try await exchange(forwarded, over: far)
+                report.ending = try await exchange(forwarded, over: far)
+            } catch _ where isAnswered {
+                // The rest of its request has not come, of which the program knows.
+                report.ending = .complete
             } catch {
                 far.end.reset()
                 if moved.down == 0 || answer == nil && toNear.isEmpty {
@@ -108,12 +114,11 @@ final class Forwarder: @unchecked Sendable {
                 // whole.
                 if case .target = error { await guest.socket.delivery(within: core.limits.halfClosed) }
                 guest.socket.reset()
-                goesOn = false
             }
             (report.sent, report.received) = moved
             report.time = core.loop.now.since(start)
             core.configuration.onEvent?(.ended(report))
-            return goesOn
+            return isAnswered ? await finish(far, forwarded.target, number) : false
         } catch {
             await guest.refuse(error, of: target, to: request)
             return false
@@ -139,34 +144,37 @@ final class Forwarder: @unchecked Sendable {
         return (far, false)
     }
 
-    /// Sends the request and passes the response on. Returns how it ended, and whether another request may
-    /// follow.
+    /// Sends the request and passes the response on. Returns how it ended.
+    ///
+    /// A target may answer before it has the whole request, and read the rest of it all the same. It gets it,
+    /// so that both connections live on.
     private func exchange(
         _ forwarded: ForwardedRequest,
         over far: FarEnd
-    ) async throws(Fault) -> (TunnelReport.Ending, goesOn: Bool) {
+    ) async throws(Fault) -> TunnelReport.Ending {
         far.end.socket.partner = guest.socket
         defer { far.end.socket.partner = nil }
         (moved, received, toNear, toFar) = ((0, 0), [], [], forwarded.head[...])
         responses.begin(request.method, upgrade: forwarded.upgrades)
-        (isRead, answer, hasEnded) = (!request.framing.hasContent, nil, false)
-        var (deadline, wasLeft) = (Instant.never, Bool?.none)
+        (isRead, answer, hasEnded, isFarGone) = (!request.framing.hasContent, nil, false, false)
+        var (deadline, wasLate) = (Instant.never, Bool?.none)
         while true {
             var hasMoved = try flush(&toFar, to: far.end, isFar: true)
             if !isRead, toFar.isEmpty, try readRequest() { hasMoved = true }
             // A program that ends its sending after its request has gone, as for most servers: nobody waits
             // for the answer.
             let isLeft = guest.socket.isHungUp
-            if isLeft, isRead { throw .program }
+            if isLeft, isRead, !isAnswered { throw .program }
             if !hasEnded, toNear.isEmpty, try readResponse(far) { hasMoved = true }
             if try flush(&toNear, to: .socket(guest.socket), isFar: false) { hasMoved = true }
             if responses.framing == .tunnel, answer != nil, toNear.isEmpty, toFar.isEmpty {
-                return (await becomeTunnel(far), false)
+                return await becomeTunnel(far)
             }
-            if hasEnded, toNear.isEmpty { return (.complete, await finish(far, forwarded.target)) }
-            if hasMoved || isLeft != wasLeft {
-                wasLeft = isLeft
-                let limit = isLeft ? core.limits.halfClosed : core.limits.idle
+            if isAnswered, isWhole || !readsOn(far) { return .complete }
+            let isLate = isLeft || isAnswered
+            if hasMoved || isLate != wasLate {
+                wasLate = isLate
+                let limit = isLate ? core.limits.halfClosed : core.limits.idle
                 deadline = guest.moment(after: limit)
             }
             if hasMoved {
@@ -182,17 +190,26 @@ final class Forwarder: @unchecked Sendable {
         }
     }
 
+    /// Whether the target reads on after its answer: it keeps its connection for the next request.
+    private func readsOn(_ far: FarEnd) -> Bool {
+        !isFarGone && !far.end.socket.isHungUp && responses.reuse == .reusable
+    }
+
     /// Keeps or closes both connections after a response. Returns whether another request may follow.
-    private func finish(_ far: FarEnd, _ target: Target) async -> Bool {
-        // After an answer to half a request the rest of it is still to come, and is no request of its own.
-        let isWhole = isRead && toFar.isEmpty
+    private func finish(_ far: FarEnd, _ target: Target, _ number: UInt64) async -> Bool {
         if isWhole, case .reusable = responses.reuse, received.isEmpty {
             kept = (far, target)
         } else {
             far.end.close()
         }
         if isWhole, answer?.persists == true { return true }
-        if isWhole { await guest.close(after: []) } else { await guest.closeBehindAnswer() }
+        // After an answer to half a request the rest of it is still to come, and is no request of its own.
+        // But all has been said: a proxy that stops does not wait for that.
+        if core.note(number, isResting: true), !isWhole {
+            await guest.closeBehindAnswer()
+        } else {
+            await guest.close(after: [])
+        }
         return false
     }
 
@@ -214,7 +231,7 @@ final class Forwarder: @unchecked Sendable {
         case .ended, .failed:
             guard isFar else { throw .program }
             // Its answer may be there although it takes no more.
-            bytes = []
+            (bytes, isFarGone) = ([], true)
             return false
         }
     }
@@ -298,7 +315,13 @@ final class Forwarder: @unchecked Sendable {
                     toNear += ForwardedResponse(head, framing: .none, to: request).head
                 }
             case .head(let head):
-                let forwarded = ForwardedResponse(head, framing: responses.framing, to: request)
+                let forwarded = ForwardedResponse(
+                    head,
+                    framing: responses.framing,
+                    to: request,
+                    // What the target does not read any more is in the way of another request.
+                    mayPersist: isWhole || responses.reuseOnceRead == .reusable
+                )
                 toNear += forwarded.head
                 answer = forwarded
                 if responses.framing == .none { hasEnded = true }

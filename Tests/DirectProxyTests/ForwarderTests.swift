@@ -182,21 +182,53 @@ struct ForwarderTests {
         #expect(try program.rest().hasPrefix("HTTP/1.1 502 "))
     }
 
-    @Test("An answer to half a request ends both connections")
-    func early() throws {
-        let stage = try Self.stage()
-        let program = try stage.program()
-        try program.send("PUT http://www.nowhere.test/ HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nhalf")
-        let far = try stage.target.accept()
-        let head =
-            "PUT / HTTP/1.1\r\nHost: www.nowhere.test\r\nVia: 1.1 direct-proxy\r\nContent-Length: 9\r\n\r\nhalf"
-        #expect(try far.text(head.utf8.count) == head)
+    @Test("A target that answers half a request and reads on gets the rest, and then the next request")
+    func earlyAnswer() async throws {
+        let (stage, program, far) = try Self.halfRequest()
         try far.send("HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n")
-        let answer = "HTTP/1.1 413 Too Large\r\nVia: 1.1 direct-proxy\r\nContent-Length: 0\r\n"
+        let answer = "HTTP/1.1 413 Too Large\r\nVia: 1.1 direct-proxy\r\nContent-Length: 0\r\n\r\n"
         #expect(try program.text(answer.utf8.count) == answer)
-        try program.send("GET http://www.nowhere.test/ HTTP/1.1\r\nHost: a\r\n\r\n")
-        #expect(try !program.rest().contains("HTTP/1.1"))
+        try program.send("-rest\(Self.get)")
+        #expect(try far.text(5 + Self.sent.utf8.count) == "-rest\(Self.sent)")
+        let next = "HTTP/1.1 204 No Content\r\n"
+        try far.send("\(next)\r\n")
+        #expect(try program.text(next.utf8.count) == next)
+        let reports = await stage.reports(2)
+        #expect(reports.map(\.ending) == [.complete, .complete])
+        #expect(reports.map(\.sent) == [UInt64(Self.half.utf8.count + 5), UInt64(Self.sent.utf8.count)])
+    }
+
+    @Test(
+        "A target that answers half a request and closes ends both connections, which it may have said",
+        arguments: [
+            "HTTP/1.1 413 Too Large\r\nConnection: close", "HTTP/1.0 413 Too Large", "HTTP/1.1 413 Too Large",
+        ]
+    )
+    func earlyEnd(answer: String) throws {
+        let (stage, program, far) = try Self.halfRequest()
+        try far.send("\(answer)\r\nContent-Length: 0\r\n\r\n")
+        let isTold = answer != "HTTP/1.1 413 Too Large"
+        let told =
+            "HTTP/1.1 413 Too Large\r\nVia: 1.1 direct-proxy\r\nContent-Length: 0\r\n"
+            + (isTold ? "Connection: close\r\n\r\n" : "\r\n")
+        #expect(try program.text(told.utf8.count) == told)
+        if !isTold { far.finishSending() }
+        // Its end comes before the next request, which is dropped.
+        #expect(try program.rest() == "")
+        try program.send(Self.get)
         #expect(try far.rest() == "")
+        withExtendedLifetime(stage) {}
+    }
+
+    @Test("A request that was answered is reported while its rest is to come, which delays no stop")
+    func earlyReport() async throws {
+        let time = HeldTime()
+        let (stage, program, far) = try Self.halfRequest { $0.loop = time.loop }
+        try far.send("HTTP/1.1 413 Too Large\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
+        // Its end comes once nothing more is to be said; the time does not pass.
+        #expect(try program.rest().hasPrefix("HTTP/1.1 413 "))
+        #expect(await stage.reports(1).first?.ending == .complete)
+        await stage.proxy.stop()
     }
 
     @Test("An answer to half a request arrives whole, however much is still sent of the request")
@@ -208,7 +240,7 @@ struct ForwarderTests {
         )
         let far = try stage.target.accept()
         let body = String(repeating: "x", count: 100_000)
-        try far.send("HTTP/1.1 413 Too Large\r\nContent-Length: 100000\r\n\r\n\(body)")
+        try far.send("HTTP/1.1 413 Too Large\r\nConnection: close\r\nContent-Length: 100000\r\n\r\n\(body)")
         try program.send([UInt8](repeating: 0x61, count: 4 << 20))
         program.finishSending()
         #expect(try program.rest().hasSuffix("\r\n\r\n\(body)"))
@@ -294,6 +326,21 @@ struct ForwarderTests {
 
     private static let get = "GET http://www.nowhere.test/ HTTP/1.1\r\nHost: a\r\n\r\n"
     private static let sent = "GET / HTTP/1.1\r\nHost: www.nowhere.test\r\nVia: 1.1 direct-proxy\r\n\r\n"
+
+    private static let half =
+        "PUT / HTTP/1.1\r\nHost: www.nowhere.test\r\nVia: 1.1 direct-proxy\r\nContent-Length: 9\r\n\r\nhalf"
+
+    /// A program that has sent half a request, and the target that has got it.
+    private static func halfRequest(
+        _ change: (inout LocalProxySettings) -> Void = { _ in }
+    ) throws -> (Stage, program: Peer, far: Peer) {
+        let stage = try stage(change)
+        let program = try stage.program()
+        try program.send("PUT http://www.nowhere.test/ HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nhalf")
+        let far = try stage.target.accept()
+        #expect(try far.text(half.utf8.count) == half)
+        return (stage, program, far)
+    }
 
     private static func stage(_ change: (inout LocalProxySettings) -> Void = { _ in }) throws -> Stage {
         try Stage { configuration, target in

@@ -15,6 +15,8 @@ final class HelloLook {
 
     /// The last ClientHello; `nil` while it is not whole, and if the bytes are something else.
     private(set) var hello: ClientHello?
+    /// The other server that the program names, if it is refused for that.
+    private(set) var other: String?
     private var flight = FirstFlight()
     private let name: String
     private let insists: Bool
@@ -49,7 +51,10 @@ final class HelloLook {
             case .hello(let hello):
                 self.hello = hello
                 guard insists else { return (.passes, true) }
-                if let other = hello.serverName, other != name { return (.refuses, true) }
+                if let other = hello.serverName, other != name {
+                    self.other = other
+                    return (.refuses, true)
+                }
                 position += flight.used
                 (flight, isBetween) = (FirstFlight(), true)
             }

@@ -66,6 +66,7 @@ final class Tunnel: @unchecked Sendable {
 
     /// The fatal alert `unrecognized_name` (RFC 6066, section 3).
     private static let alert: [UInt8] = [21, 3, 3, 0, 2, 2, 112]
+    private static let unreadable = "the server's name in the program's TLS cannot be read"
 
     private func move() async -> TunnelReport.Ending {
         var (before, deadline, wasLeft) = (UInt64.max, Instant.never, false)
@@ -74,8 +75,8 @@ final class Tunnel: @unchecked Sendable {
         while true {
             let results = (up.step(from: near, to: far, core), down.step(from: far, to: near, core))
             if results.0 == .refused {
-                let name = hello?.serverName.map { "names \($0)" } ?? "hides the server's name"
-                return .refused(403, "the program \(name) in TLS, and names another host to the proxy")
+                guard let other = look?.other else { return .refused(403, Self.unreadable) }
+                return .refused(403, "the program names \(other) in TLS, and another host to the proxy")
             }
             // A sink that is gone may have sent its last words: they are passed on before the end.
             if results.0 == .sinkFailed {

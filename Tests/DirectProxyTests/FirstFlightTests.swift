@@ -182,6 +182,20 @@ struct FirstFlightTests {
         #expect(throws: SystemError("recv", code: ECONNRESET)) { try far.receive() }
     }
 
+    @Test("Where names must match, a second message that cannot be read is no other name")
+    func unreadableSecond() async throws {
+        let stage = try Stage { configuration, _ in configuration.serverNames = .matching }
+        let (program, far) = try stage.tunnel()
+        let first = Self.hello("www.nowhere.test")
+        try program.send(first)
+        #expect(try far.receive(exactly: first.count) == first)
+        try program.send([22, 3, 1, 0, 0])
+        #expect(try program.receive(exactly: 7) == [21, 3, 3, 0, 2, 2, 112])
+        let report = try #require(await stage.reports(1).first)
+        #expect(report.ending == .refused(403, "the server's name in the program's TLS cannot be read"))
+        #expect(report.serverName == "www.nowhere.test")
+    }
+
     /// The records of a ClientHello.
     private static func hello(
         _ name: String?,

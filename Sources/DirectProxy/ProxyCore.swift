@@ -26,8 +26,8 @@ final class ProxyCore: @unchecked Sendable {
     private let state = Locked(State())
 
     private let tunnels: Room
-    /// They must leave descriptors to others.
-    private let mostStrangers: Int
+    /// They must leave descriptors to others. The limit of these may change while the proxy runs.
+    private var mostStrangers: Int { max(1, min(limits.waiting, Descriptors.limit / 4)) }
 
     private struct State {
         var lastNumber: UInt64 = 0
@@ -56,7 +56,6 @@ final class ProxyCore: @unchecked Sendable {
         access = Gate(configuration.access)
         let dial = configuration.limits.dial
         timeouts = Timeouts(queue: min(Self.shortage, dial / 2), total: dial).nanoseconds
-        mostStrangers = max(1, min(configuration.limits.waiting, Descriptors.limit / 4))
         tunnels = Room(for: configuration.limits.tunnels)
         guard !configuration.listen.isEmpty else { throw .noAddress }
         var listeners: [ListeningSocket] = []
@@ -109,8 +108,7 @@ final class ProxyCore: @unchecked Sendable {
     func start(onDeath: @escaping @Sendable () -> Void) {
         for listener in listeners {
             begin { _ in
-                await self.accept(from: listener)
-                let isDead = listener.isHungUp
+                let isDead = await self.accept(from: listener)
                 self.closeListeners()
                 if isDead, !self.isStopped { onDeath() }
             }
@@ -162,8 +160,8 @@ final class ProxyCore: @unchecked Sendable {
     var isStopped: Bool { state.withLock { $0.isStopped } }
     var isShort: Bool { state.withLock { $0.isShort } }
 
-    /// Accepts connections until the proxy stops, or the system ends the listening.
-    private func accept(from listener: ListeningSocket) async {
+    /// Accepts connections until the proxy stops, or the system ends the listening. Returns whether that did.
+    private func accept(from listener: ListeningSocket) async -> Bool {
         var (isPaused, count) = (false, 0)
         while !isStopped, !listener.isHungUp {
             do throws(SystemError) {
@@ -178,8 +176,9 @@ final class ProxyCore: @unchecked Sendable {
                     continue
                 }
                 state.withLock { $0.isShort = false }
-                guard case .ready = await listener.input.wait(until: .never, on: loop) else { return }
+                guard case .ready = await listener.input.wait(until: .never, on: loop) else { return false }
             } catch {
+                guard !error.endsListening else { return true }
                 // It holds the descriptor that the next one needs. One that has just come may be about
                 // to ask.
                 state.withLock { $0.isShort = true }
@@ -190,9 +189,10 @@ final class ProxyCore: @unchecked Sendable {
                 if !isPaused { configuration.onEvent?(.paused(error)) }
                 isPaused = true
                 let pause = loop.now.advanced(byNanoseconds: Self.pause)
-                guard (try? await loop.sleep(until: pause)) != nil else { return }
+                guard (try? await loop.sleep(until: pause)) != nil else { return false }
             }
         }
+        return listener.isHungUp
     }
 
     /// Notes a program that has still to show that it may use the proxy. Returns false if it comes too late.

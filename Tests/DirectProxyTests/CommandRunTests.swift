@@ -269,6 +269,24 @@ struct CommandRunTests {
         }
     }
 
+    @Test("As many silent programs may wait as the descriptors allow that it gets at its start")
+    func raisedLimit() async throws {
+        try await onOwnThread {
+            let command = try ProxyCommand(
+                ["--open", "--limit", "waiting=100", "--limit", "head=3600"],
+                after: "ulimit -Hn 4096; ulimit -Sn 64"
+            )
+            let endpoint = try command.endpoint()
+            let silent = try (0..<40).map { _ in try Peer.connected(to: endpoint) }
+            for program in silent + [try Peer.connected(to: endpoint)] {
+                try program.send("GET / HTTP/1.1\r\n\r\n")
+                #expect(try program.text(12) == "HTTP/1.1 400")
+            }
+            command.process.kill()
+            _ = command.process.waitForEnd()
+        }
+    }
+
     @Test("A pipe in place of a file holds up nothing that a signal would not end")
     func pipes() async throws {
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("pipe-\(UUID())").path

@@ -43,7 +43,7 @@ package final class ListeningSocket: SystemSocket, @unchecked Sendable {
     /// Returns a connection that has been made; `nil` if there is none: wait for input.
     ///
     /// - Throws: If the system has no memory for it, or no descriptor but those that are to stay free. The
-    ///   connection stays in the queue.
+    ///   connection stays in the queue. Else the listening has ended.
     package func accept() throws(SystemError) -> Socket? {
         if isShort {
             // The next one would have the number that is free now.
@@ -74,7 +74,14 @@ package final class ListeningSocket: SystemSocket, @unchecked Sendable {
     }
 
     private static let backlog: Int32 = 1024
-    private static let failures = [EMFILE, ENFILE, ENOBUFS, ENOMEM, EBADF, EINVAL, ENOTSOCK, EOPNOTSUPP]
+    private static let failures = [EMFILE, ENFILE, ENOBUFS, ENOMEM] + ends
+    fileprivate static let ends = [EBADF, EINVAL, ENOTSOCK, EOPNOTSUPP]
+}
+
+extension SystemError {
+    /// Whether a failure of ``ListeningSocket/accept()`` means that the system has ended the listening, not
+    /// that something is short.
+    package var endsListening: Bool { ListeningSocket.ends.contains(code) }
 }
 
 extension Socket {

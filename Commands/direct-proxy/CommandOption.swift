@@ -59,13 +59,13 @@ enum CommandOption: String, CaseIterable {
         case .limit:
             [
                 "tunnels, waiting, headBytes, or a time in seconds:",
-                "head, dial, idle, drain",
+                "head, dial, idle, halfClosed, drain",
             ]
         case .listen: ["listens there; without it at a free port of 127.0.0.1"]
         case .listenBeyond: ["lets --listen take an address that others reach"]
         case .open:
             ["takes any program of this machine, without", "credentials: for those that cannot send any"]
-        case .pac: ["serves a file that tells browsers of it, and prints", "its URL on a second line"]
+        case .pac: ["serves a file that tells browsers of it, and prints", "its URL on the last line"]
         case .report: ["writes a line for each tunnel; - is standard error"]
         case .json: ["writes these lines as JSON"]
         case .quiet: ["says nothing of its own"]

@@ -51,6 +51,10 @@ struct Options {
                 } catch {
                     throw Mistake(line: error.what)
                 }
+                // As of an empty variable of a shell that is not quoted: the option behind it would be lost.
+                if value == "--" || CommandOption(rawValue: value) != nil {
+                    throw Mistake(line: "\(word) needs a value; \(word)=\(value) takes \(value) for one")
+                }
             }
             guard option.value == nil || !value.isEmpty else {
                 throw Mistake(line: "\(option.rawValue) needs a value, which is empty")

@@ -43,7 +43,7 @@ struct Run {
     }
 
     private func serve(_ proxy: LocalProxy) -> Int32 {
-        let urls = [proxy.proxyURL, proxy.pacURL].compactMap { $0 }
+        let urls = proxy.proxyURLs + [proxy.pacURL].compactMap { $0 }
         _ = writeAll(Array(urls.map { "\($0)\n" }.joined().utf8), to: 1)
         while signals.next().number == SIGCHLD {}
         return 0
@@ -58,10 +58,10 @@ struct Run {
                 inherits: true
             )
         } catch {
-            // A script without its first line is the shell's, as execvp(3) has it.
-            let shell = Array("/bin/sh".utf8)
-            if error.code == ENOEXEC, program[0].contains(UInt8(ascii: "/")), program[0] != shell {
-                return try start([shell] + program, over: proxy)
+            // A script without its first line is the shell's, which finds it as execvp(3) does.
+            let shell = ["/bin/sh", "-c", "exec \"$0\" \"$@\""].map { Array($0.utf8) }
+            if error.code == ENOEXEC, program[0] != shell[0] {
+                return try start(shell + program, over: proxy)
             }
             throw Mistake(
                 line: "\(error.command): \(errnoText(error.code))",

@@ -73,10 +73,12 @@ public final class LocalProxy: Sendable {
 
     /// The proxy as a URL with its credentials, as `https_proxy` and most programs take it; `nil` if it
     /// does not listen.
-    public var proxyURL: String? {
-        guard let endpoint = endpoints.first else { return nil }
+    public var proxyURL: String? { proxyURLs.first }
+
+    /// The same of each place where it listens.
+    package var proxyURLs: [String] {
         let user = credentials.map { "\($0.user):\($0.password)@" } ?? ""
-        return "http://\(user)\(endpoint)"
+        return endpoints.map { "http://\(user)\($0)" }
     }
 
     /// The file that tells browsers to take the proxy for all hosts (proxy auto-configuration), if the

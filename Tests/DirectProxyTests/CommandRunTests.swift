@@ -44,13 +44,17 @@ struct CommandRunTests {
     }
     #endif
 
-    @Test("A script without a first line is run by the shell")
-    func script() async throws {
-        let path = FileManager.default.temporaryDirectory.appendingPathComponent("script-\(UUID())").path
+    @Test("A script without a first line is run by the shell", arguments: [true, false])
+    func script(byPath: Bool) async throws {
+        let (folder, name) = (FileManager.default.temporaryDirectory.path, "script-\(UUID())")
+        let path = "\(folder)/\(name)"
         try "echo ran $1\n".write(toFile: path, atomically: true, encoding: .utf8)
         try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: path)
         defer { try? FileManager.default.removeItem(atPath: path) }
-        let result = try await ProxyCommand.run(["--quiet", "--", path, "well"])
+        let result = try await ProxyCommand.run(
+            ["--quiet", "--", byPath ? path : name, "well"],
+            environment: ["PATH": "/usr/bin:/bin:\(folder)"]
+        )
         #expect(result.output == "ran well\n")
     }
 
@@ -197,8 +201,10 @@ struct CommandRunTests {
             let command = try ProxyCommand([
                 "--open", "--refuse-others", "--map", path, "--listen", "0", "--listen", "[::1]:0",
             ])
-            let endpoint = try command.endpoint()
+            let urls = try command.urls(2)
+            let endpoint = try Endpoint(String(urls[0].dropFirst(7)))
             #expect("\(endpoint.address)" == "127.0.0.1")
+            #expect("\(try Endpoint(String(urls[1].dropFirst(7))).address)" == "::1")
             #expect(try ProxyCommand.connects(to: "a.test:\(target.port)", at: endpoint))
             #expect(try !ProxyCommand.connects(to: "b.test:\(target.port)", at: endpoint))
             command.process.terminate()

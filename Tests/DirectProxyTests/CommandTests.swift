@@ -35,6 +35,14 @@ struct ProxyCommandTests {
             (["--report=", "--refuse-others"], 64, "direct-proxy: --report needs a value, which is empty\n"),
             (["--report", "", "--", "true"], 64, "direct-proxy: --report needs a value, which is empty\n"),
             (
+                ["--report", "--refuse-others", "--", "true"], 64,
+                "direct-proxy: --report needs a value; --report=--refuse-others takes --refuse-others for one\n"
+            ),
+            (
+                ["--report", "--", "true"], 64,
+                "direct-proxy: --report needs a value; --report=-- takes -- for one\n"
+            ),
+            (
                 ["--proxy", "http://a.test:1", "--proxy", "http://b.test:1"], 64,
                 "direct-proxy: --proxy is given twice\n"
             ),

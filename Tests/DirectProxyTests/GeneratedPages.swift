@@ -143,7 +143,7 @@ extension CommandOption {
             "Take any program of this machine, of all users, without credentials: for programs that cannot send any, such as "
                 + "Chromium from its command line."
         case .pac:
-            "Serve a file that tells browsers of the proxy (proxy auto-configuration), at the URL that is printed on a second line. "
+            "Serve a file that tells browsers of the proxy (proxy auto-configuration), at the URL that is printed on the last line. "
                 + "It has no credentials: where a browser asks for none, --open is needed as well."
         case .report:
             "Write a line for each tunnel, and for each request that was forwarded or refused, to a file, or with - to standard "

@@ -317,6 +317,26 @@ def client(folder):
         yield joined(*answers[:3], end, numbers=[15, 0, 6, 0])
 
 
+def proxy(folder):
+    # Credentials are not asked for, which connections of the server end, cuts.
+    numbers = [1, 1, 0]
+    get = b"GET http://a.test/x?y HTTP/1.1\r\nHost: a.test\r\n\r\n"
+    for vector in vectors(folder, "response"):
+        yield joined(get, raw(vector["input"]), numbers=numbers)
+    hello = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
+    for fields in ("Connection: X, close\r\nX: 1", "TE: trailers\r\nMax-Forwards: 3", "Connection: upgrade\r\nUpgrade: a",
+                   "Transfer-Encoding: chunked\r\nContent-Length: 1", "Content-Length: +1", "A:b\n c", "Host: b"):
+        for method in ("GET", "OPTIONS", "TRACE"):
+            yield joined(f"{method} http://[2001:db8::1]:81 HTTP/1.1\r\nHost: a\r\n{fields}\r\n\r\n".encode(), hello, numbers=numbers)
+    chunks = b"5;a=b\r\nhello\r\n0\r\nX: 1\r\n\r\n"
+    yield joined(b"PUT http://a.test/ HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n" + chunks + get, hello, hello, numbers=[1, 0, 0])
+    yield joined(b"CONNECT a.test:443 HTTP/1.1\r\n\r\n" + get, hello, numbers=numbers)
+    for number in (0, 1):
+        yield joined(b"\x05\x01\x00\x05\x01\x00\x03\x06a.test\x01\xbb" + get, hello, numbers=[number, 1, 0])
+        yield joined(b"\x05\x02\x00\x02\x01\x06direct\x01x\x05\x01\x00\x01\x7f\x00\x00\x01\x00\x50", hello, numbers=[number, 1, 0])
+    yield joined(get.replace(b"Host", b"Proxy-Authorization: Basic ZGlyZWN0Og==\r\nHost"), hello, numbers=[0, 1, 0])
+
+
 def coded(folder, coding):
     for vector in vectors(folder, "decoding"):
         data = vector["input"]

@@ -23,13 +23,14 @@ final class Forwarder: @unchecked Sendable {
     private var request: ReceivedRequest
     private var isRead = false
     private var answer: ForwardedResponse?
-    /// Whether the response is read to its end, and whether the target takes no more of the request.
-    private var hasEnded = false, isFarGone = false
+    /// Whether the response is read to its end, and whether the target has the whole request.
+    private var hasEnded = false, isWhole = false
+    /// Whether the target takes no more of the request.
+    private var isFarGone = false
     private var moved: (up: UInt64, down: UInt64) = (0, 0)
 
-    /// Whether the program has the whole answer, and the target the whole request.
+    /// Whether the program has the whole answer.
     private var isAnswered: Bool { hasEnded && toNear.isEmpty && responses.framing != .tunnel }
-    private var isWhole: Bool { isRead && toFar.isEmpty }
 
     /// Why an exchange did not end as it should.
     private enum Fault: Error {
@@ -112,7 +113,9 @@ final class Forwarder: @unchecked Sendable {
                 report.ending = error.ending
                 // Without an answer the program knows that it may try again, and that an answer is not
                 // whole.
-                if case .target = error { await guest.socket.delivery(within: core.limits.halfClosed) }
+                if case .target = error {
+                    await Delivery.end(on: guest.socket, within: core.limits.halfClosed)
+                }
                 guest.socket.reset()
             }
             (report.sent, report.received) = moved
@@ -146,8 +149,8 @@ final class Forwarder: @unchecked Sendable {
 
     /// Sends the request and passes the response on. Returns how it ended.
     ///
-    /// A target may answer before it has the whole request, and read the rest of it all the same. It gets it,
-    /// so that both connections live on.
+    /// A target may answer before it has the whole request, and read the rest of it all the same, whether it
+    /// keeps the connection or not. It gets the rest until it closes.
     private func exchange(
         _ forwarded: ForwardedRequest,
         over far: FarEnd
@@ -156,11 +159,13 @@ final class Forwarder: @unchecked Sendable {
         defer { far.end.socket.partner = nil }
         (moved, received, toNear, toFar) = ((0, 0), [], [], forwarded.head[...])
         responses.begin(request.method, upgrade: forwarded.upgrades)
-        (isRead, answer, hasEnded, isFarGone) = (!request.framing.hasContent, nil, false, false)
+        (isRead, answer) = (!request.framing.hasContent, nil)
+        (hasEnded, isWhole, isFarGone) = (false, false, false)
         var (deadline, wasLate) = (Instant.never, Bool?.none)
         while true {
             var hasMoved = try flush(&toFar, to: far.end, isFar: true)
             if !isRead, toFar.isEmpty, try readRequest() { hasMoved = true }
+            isWhole = isRead && toFar.isEmpty && hasSentAll(far)
             // A program that ends its sending after its request has gone, as for most servers: nobody waits
             // for the answer.
             let isLeft = guest.socket.isHungUp
@@ -170,7 +175,7 @@ final class Forwarder: @unchecked Sendable {
             if responses.framing == .tunnel, answer != nil, toNear.isEmpty, toFar.isEmpty {
                 return await becomeTunnel(far)
             }
-            if isAnswered, isWhole || !readsOn(far) { return .complete }
+            if isAnswered, isWhole || isFarGone || far.end.socket.isHungUp { return .complete }
             let isLate = isLeft || isAnswered
             if hasMoved || isLate != wasLate {
                 wasLate = isLate
@@ -190,9 +195,15 @@ final class Forwarder: @unchecked Sendable {
         }
     }
 
-    /// Whether the target reads on after its answer: it keeps its connection for the next request.
-    private func readsOn(_ far: FarEnd) -> Bool {
-        !isFarGone && !far.end.socket.isHungUp && responses.reuse == .reusable
+    /// Whether layers of TLS to an upstream proxy hold nothing more of the request.
+    private func hasSentAll(_ far: FarEnd) -> Bool {
+        switch far.end.flush() {
+        case .moved: return true
+        case .again, .wantsRead, .wantsWrite: return false
+        case .ended, .failed:
+            isFarGone = true
+            return false
+        }
     }
 
     /// Keeps or closes both connections after a response. Returns whether another request may follow.
@@ -204,12 +215,8 @@ final class Forwarder: @unchecked Sendable {
         }
         if isWhole, answer?.persists == true { return true }
         // After an answer to half a request the rest of it is still to come, and is no request of its own.
-        // But all has been said: a proxy that stops does not wait for that.
-        if core.note(number, isResting: true), !isWhole {
-            await guest.closeBehindAnswer()
-        } else {
-            await guest.close(after: [])
-        }
+        // A proxy that stops does not wait for that.
+        await guest.close(behindHalf: !isWhole) { core.note(number, isResting: true) }
         return false
     }
 

@@ -184,19 +184,38 @@ final class Guest: @unchecked Sendable {
     /// Sends the last words and closes. Bytes that come meanwhile are read and dropped: the system
     /// would reset a connection that is closed with unread bytes, and the words would be lost.
     func close(after words: [UInt8]) async {
-        await linger(after: words, for: .seconds(2), atMost: Self.mostDropped)
+        let end = moment(after: .seconds(2))
+        do throws(Lost) { try await send(words, until: end) } catch { return socket.close() }
+        socket.finishSending()
+        await drop(until: end, atMost: Self.mostDropped)
+        socket.close()
     }
 
-    /// Closes behind an answer of any length, in the midst of the program's content.
-    func closeBehindAnswer() async {
-        await linger(after: [], for: core.limits.halfClosed, atMost: .max)
+    /// Closes behind an answer that was sent.
+    ///
+    /// - Parameters:
+    ///   - isInContent: Whether the program is in the midst of its content: it may send for long, and begin
+    ///     late to read an answer of any length.
+    ///   - mayLinger: Called when the program's system has the answer. Returns whether to wait for the program's
+    ///     end.
+    func close(behindHalf isInContent: Bool, mayLinger: () -> Bool) async {
+        socket.finishSending()
+        if isInContent {
+            var delivery = Delivery(on: socket, within: core.limits.halfClosed)
+            while !delivery.isComplete {
+                guard await drop(until: delivery.nextLook, atMost: .max) == .late else { break }
+            }
+        }
+        guard mayLinger() else { return socket.close() }
+        let limit = isInContent ? core.limits.halfClosed : .seconds(2)
+        await drop(until: moment(after: limit), atMost: isInContent ? .max : Self.mostDropped)
+        socket.close()
     }
 
-    private func linger(after words: [UInt8], for time: Duration, atMost pieces: Int) async {
-        let deadline = moment(after: time)
+    /// Reads and drops what comes. Returns why it ends; `nil` after so many pieces.
+    @discardableResult
+    private func drop(until deadline: Instant, atMost pieces: Int) async -> Lost? {
         do throws(Lost) {
-            try await send(words, until: deadline)
-            socket.finishSending()
             for piece in 1...pieces {
                 ahead = []
                 try await fill(until: deadline)
@@ -206,8 +225,10 @@ final class Guest: @unchecked Sendable {
                     guard loop.now < deadline else { throw .late }
                 }
             }
-        } catch {}
-        socket.close()
+            return nil
+        } catch {
+            return error
+        }
     }
 
     func moment(after time: Duration) -> Instant {

@@ -78,15 +78,23 @@ public final class LocalProxy: Sendable {
     /// The same of each place where it listens.
     package var proxyURLs: [String] {
         let user = credentials.map { "\($0.user):\($0.password)@" } ?? ""
-        return endpoints.map { "http://\(user)\($0)" }
+        return endpoints.map { "http://\(user)\($0.forPrograms)" }
     }
 
     /// The file that tells browsers to take the proxy for all hosts (proxy auto-configuration), if the
     /// settings say that it is served.
     public var pacURL: String? {
-        configuration.servesPAC ? endpoints.first.map { "http://\($0)\(PACFile.path)" } : nil
+        configuration.servesPAC ? endpoints.first.map { "http://\($0.forPrograms)\(PACFile.path)" } : nil
     }
 
     /// The number of tunnels now.
     public var tunnelCount: Int { running.withLock { $0?.tunnelCount } ?? 0 }
+}
+
+extension Endpoint {
+    /// Where programs of this machine reach what listens here: `0.0.0.0` and `::` are no addresses.
+    fileprivate var forPrograms: Endpoint {
+        let reached = address.reached
+        return reached.isLoopback ? Endpoint(reached, port: port) : self
+    }
 }

@@ -57,9 +57,11 @@ final class Tunnel: @unchecked Sendable {
             near.close()
             far.close()
         } else {
-            far.reset()
-            if ending == .reset(byTarget: true) { await near.socket.delivery(within: core.limits.halfClosed) }
-            near.reset()
+            let (first, last) = ending == .reset(byTarget: true) ? (far, near) : (near, far)
+            first.reset()
+            // What it had said before it broke off was acknowledged, and arrives without a proxy.
+            if case .reset = ending { await Delivery.end(on: last.socket, within: core.limits.halfClosed) }
+            last.reset()
         }
         return ending
     }
@@ -108,18 +110,6 @@ final class Tunnel: @unchecked Sendable {
             case .expired: return .idle
             case .cancelled: return .stopped
             }
-        }
-    }
-}
-
-extension Socket {
-    /// Waits until the program's system has all that was sent to it: a reset would drop the rest, and what
-    /// the target had said before it broke off would be lost.
-    func delivery(within time: Duration) async {
-        let end = loop.now.advanced(byNanoseconds: time.clampedNanoseconds)
-        while countOnTheWay > 0, loop.now < end {
-            let next = loop.now.advanced(byNanoseconds: 20_000_000)
-            if case .cancelled = await waitForAny(until: next.atMost(end)) { return }
         }
     }
 }

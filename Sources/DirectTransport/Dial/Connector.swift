@@ -345,7 +345,7 @@ private let chainTrials = BlockingWork(threadLimit: 4, most: 64, patience: 1_000
 
 extension IPAddress {
     /// The address that a connection to this one reaches: `0.0.0.0` and `::` reach this machine.
-    fileprivate var reached: IPAddress {
+    package var reached: IPAddress {
         guard self == IPAddress(family, high: 0, low: 0) else { return withoutZone.unmapped }
         return family == .v4 ? IPAddress(.v4, high: 0, low: 0x7F00_0001) : IPAddress(.v6, high: 0, low: 1)
     }

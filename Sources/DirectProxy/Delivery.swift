@@ -1,0 +1,38 @@
+internal import DirectCore
+internal import DirectIO
+
+/// What was sent to a program or target, and what its system has not taken yet: a reset would drop the rest.
+///
+/// The system tells of no change; it is asked fifty times a second. Whatever the peer takes puts the deadline
+/// off.
+struct Delivery {
+    private let socket: Socket
+    private let limit: UInt64
+    private var left = Int.max
+    private var deadline = Instant.never
+
+    init(on socket: Socket, within limit: Duration) {
+        (self.socket, self.limit) = (socket, limit.clampedNanoseconds)
+    }
+
+    /// Whether the peer's system has all, or has taken nothing for too long.
+    var isComplete: Bool {
+        mutating get {
+            let now = socket.loop.now
+            let count = socket.countOnTheWay
+            if count < left { (left, deadline) = (count, now.advanced(byNanoseconds: limit)) }
+            return count == 0 || now >= deadline
+        }
+    }
+
+    /// When to look again.
+    var nextLook: Instant { socket.loop.now.advanced(byNanoseconds: 20_000_000).atMost(deadline) }
+
+    /// Waits for the end of it.
+    static func end(on socket: Socket, within limit: Duration) async {
+        var delivery = Delivery(on: socket, within: limit)
+        while !delivery.isComplete {
+            if case .cancelled = await socket.waitForAny(until: delivery.nextLook) { return }
+        }
+    }
+}

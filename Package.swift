@@ -402,8 +402,8 @@ package.targets += [
     .executableTarget(
         name: "faults",
         dependencies: [
-            "CFaults", "CommandKit", "DirectCore", "DirectIO", "DirectTLS", "DirectHTTP", "DirectResolvers",
-            "TLSFixtures",
+            "CFaults", "CommandKit", "DirectCore", "DirectIO", "DirectTLS", "DirectHTTP", "DirectProxy",
+            "DirectResolvers", "TLSFixtures",
         ],
         path: "Verification/faults",
         swiftSettings: commonSettings

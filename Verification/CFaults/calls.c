@@ -76,6 +76,11 @@ extern const char __executable_start, etext;
 
 DEFINE(int, socket, (int family, int type, int protocol), (family, type, protocol))
 DEFINE(int, connect, (int descriptor, const struct sockaddr *address, socklen_t length), (descriptor, address, length))
+DEFINE(
+    int, accept4, (int descriptor, struct sockaddr *restrict address, socklen_t *restrict length, int flags),
+    (descriptor, address, length, flags)
+)
+DEFINE(int, pipe2, (int ends[2], int flags), (ends, flags))
 DEFINE(int, shutdown, (int descriptor, int how), (descriptor, how))
 DEFINE(
     int, setsockopt, (int descriptor, int level, int name, const void *option, socklen_t length),
@@ -170,6 +175,18 @@ ssize_t send(int descriptor, const void *buffer, size_t count, int flags) {
         return -1;
     }
     TRANSFER;
+}
+
+ssize_t splice(int from, off64_t *read_at, int to, off64_t *write_at, size_t count, unsigned int flags) {
+    REAL(splice);
+    DECIDE(splice);
+    if (kind == flt_nothing) return 0;
+    ssize_t result = -1;
+    if (kind == flt_error || kind == flt_would_block) errno = kind == flt_error ? value : EAGAIN;
+    else result = real(from, read_at, to, write_at, kind == flt_short && count > (size_t)value ? (size_t)value : count, flags);
+    // One of them is a pipe, of which no queue knows.
+    if (kind != flt_none) repeat_event(from), repeat_event(to);
+    return result;
 }
 
 // MARK: The readiness queue

@@ -6,7 +6,7 @@
 
 // All functions that can fail. `allocation` is that of OpenSSL.
 #define FUNCTIONS(F) \
-    F(socket) F(connect) F(recv) F(send) F(shutdown) F(close) F(setsockopt) F(getsockopt) F(getpeername) \
+    F(socket) F(connect) F(accept4) F(recv) F(send) F(splice) F(pipe2) F(shutdown) F(close) F(setsockopt) F(getsockopt) F(getpeername) \
     F(epoll_create1) F(eventfd) F(epoll_ctl) F(epoll_wait) F(getaddrinfo) F(pthread_create) F(getentropy) \
     F(open) F(openat) F(read) F(write) F(pread) F(pwrite) F(fsync) F(fstat) F(fstatat) F(renameat) \
     F(ftruncate) F(flock) F(unlinkat) F(readlinkat) F(linkat) F(fchmod) F(fchown) F(mkdirat) F(access) F(opendir) F(fdopendir) F(readdir) F(futimens) \

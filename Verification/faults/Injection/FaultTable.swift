@@ -47,6 +47,9 @@ enum FaultTable {
         "send": (
             "EACCES ECONNRESET EHOSTUNREACH ENETDOWN ENETUNREACH ENOBUFS ENOMEM EPIPE ETIMEDOUT", "EINTR"
         ),
+        "accept4": ("", "ECONNABORTED EINTR EMFILE ENFILE ENOBUFS ENOMEM"),
+        "splice": ("ECONNRESET ENOMEM EPIPE ETIMEDOUT", "EINTR"),
+        "pipe2": ("", "EMFILE ENFILE"),
         "shutdown": ("", "ENOTCONN"),
         "setsockopt": ("", "EINVAL ENOMEM ENOPROTOOPT"),
         "getsockopt": ("ENOBUFS", ""),
@@ -108,6 +111,10 @@ enum FaultTable {
     private static let others: [String: [Fault]] = [
         "recv": [oneByte, wouldBlock, Fault(name: "end", kind: flt_nothing, value: 0), slow],
         "send": [oneByte, wouldBlock, slow],
+        // An end that it tells may be urgent data, and is none before recv says so.
+        "splice": [
+            oneByte, wouldBlock, Fault(name: "end", kind: flt_nothing, value: 0, isHarmless: true), slow,
+        ],
         "read": [oneByte, slow],
         "pread": [oneByte, noByte, slow],
         "write": [oneByte, noByte, slow],
@@ -146,6 +153,7 @@ enum FaultTable {
         "socket": parse("EMFILE ENOBUFS", isHarmless: false),
         "recv": [Fault(name: "256 bytes", kind: flt_short, value: 256, isHarmless: true)],
         "send": [Fault(name: "256 bytes", kind: flt_short, value: 256, isHarmless: true)],
+        "splice": [Fault(name: "256 bytes", kind: flt_short, value: 256, isHarmless: true)],
         "read": [Fault(name: "4096 bytes", kind: flt_short, value: 4096, isHarmless: true)],
         "write": [Fault(name: "4096 bytes", kind: flt_short, value: 4096, isHarmless: true)],
         "pread": [Fault(name: "4096 bytes", kind: flt_short, value: 4096, isHarmless: true)],
@@ -171,7 +179,8 @@ enum FaultTable {
     private static let codes: [String: Int32] = [
         "EACCES": EACCES, "EADDRINUSE": EADDRINUSE, "EADDRNOTAVAIL": EADDRNOTAVAIL,
         "EAFNOSUPPORT": EAFNOSUPPORT,
-        "EAGAIN": EAGAIN, "EBUSY": EBUSY, "ECONNREFUSED": ECONNREFUSED, "ECONNRESET": ECONNRESET,
+        "EAGAIN": EAGAIN, "EBUSY": EBUSY, "ECONNABORTED": ECONNABORTED, "ECONNREFUSED": ECONNREFUSED,
+        "ECONNRESET": ECONNRESET,
         "EDQUOT": EDQUOT,
         "EEXIST": EEXIST, "EFBIG": EFBIG, "EHOSTUNREACH": EHOSTUNREACH, "EINTR": EINTR, "EINVAL": EINVAL,
         "EIO": EIO,

@@ -149,7 +149,7 @@ private struct Ending: Sendable {
 
     private var isTyped: Bool {
         error is HTTPError || error is SystemError || error is CacheError || error is StaticMapError
-            || error is ResolverError
+            || error is ResolverError || error is ProxyAnswer
     }
 
     private var isTimeout: Bool {

@@ -2,12 +2,14 @@ internal import CommandKit
 internal import DirectCore
 internal import DirectHTTP
 internal import DirectIO
+internal import DirectProxy
 internal import DirectTLS
 internal import Glibc
+internal import TLSFixtures
 
 /// Scenarios of dialling, TLS, proxies and the first use in a process.
 extension Scenario {
-    static let connecting = [plain, lookup, secure, start, clientKey, proxy, socks] + roots
+    static let connecting = [plain, lookup, secure, start, clientKey, proxy, socks, localProxy] + roots
 
     private static let plain = Scenario(name: "dial, request") { work in
         let client = try work.client()
@@ -61,6 +63,26 @@ extension Scenario {
         try await client.fetchSmall(work.secure("/small"))
     }
 
+    /// Two programs behind a proxy, all in one process: tunnels by CONNECT and by SOCKS, and requests that
+    /// are forwarded. The proxy has a socket that listens, two for each connection of the clients, and pipes.
+    private static let localProxy = Scenario(
+        name: "local proxy",
+        isSecret: true,
+        hiddenConnections: 12,
+        prepare: { try $0.startProxy() },
+        perform: { work in
+            let url = work.proxy?.proxyURL ?? ""
+            let client = try work.behindProxy("client", url)
+            try await client.fetchLarge(work.secure("/large"))
+            let response = try await client.get(work.plain("/large"))
+            if response.status.code >= 500 { throw ProxyAnswer(line: response.text ?? "") }
+            try expect(FixturePattern.matches(response.body.span, at: 0), "other bytes")
+            try expect(response.body.count == Replies.largeSize, "\(response.body.count) bytes")
+            let other = try work.behindProxy("other", "socks5h" + url.dropFirst(4))
+            try await other.fetchSmall(work.secure("/small"))
+        }
+    )
+
     /// The system's roots, in the forms that systems have. The paths are spelled in a new way each time,
     /// because roots that have been read are kept.
     private static let roots = [
@@ -85,5 +107,15 @@ extension Scenario {
                 try await client.fetchSmall(work.secure("/small"))
             }
         )
+    }
+}
+
+extension ScenarioRun {
+    /// Returns a client that knows no address, but a proxy that does.
+    fileprivate func behindProxy(_ name: String, _ url: String) throws -> HTTPClient {
+        try client(name) { settings in
+            settings.addresses = StaticMap()
+            settings.proxy = ProxySettings(try Proxy(url))
+        }
     }
 }

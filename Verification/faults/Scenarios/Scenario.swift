@@ -1,6 +1,7 @@
 internal import DirectCore
 internal import DirectHTTP
 internal import DirectIO
+internal import DirectProxy
 internal import TLSFixtures
 
 /// A use of the client in which calls of the system fail.
@@ -49,6 +50,8 @@ final class ScenarioRun: @unchecked Sendable {
     private var clients: [String: HTTPClient] = [:]
     /// The cache that the client uses, if the scenario keeps one in a folder.
     var cache: ResponseCache?
+    /// The local proxy of the run, if the scenario has one.
+    private(set) var proxy: LocalProxy?
 
     init(_ stage: Stage, number: Int) {
         self.stage = stage
@@ -74,6 +77,17 @@ final class ScenarioRun: @unchecked Sendable {
         return client
     }
 
+    /// Starts a proxy that knows the addresses of the servers' names.
+    func startProxy() throws {
+        var settings = LocalProxySettings()
+        settings.addresses = try addresses
+        // A target that takes no more may still have something to say. It gets less time than the client has.
+        settings.limits.halfClosed = .seconds(1)
+        let proxy = LocalProxy(settings)
+        try proxy.start()
+        self.proxy = proxy
+    }
+
     /// The number of connections that the clients keep open.
     var connections: Int {
         clients.values.reduce(0) { sum, client in
@@ -91,6 +105,11 @@ final class ScenarioRun: @unchecked Sendable {
 
     func plain(_ path: String) -> String { "http://plain.test:\(stage.ports.plain)\(path)" }
     func secure(_ path: String) -> String { "https://secure.test:\(stage.ports.secure)\(path)" }
+}
+
+/// A response of the local proxy itself, with its line.
+struct ProxyAnswer: Error {
+    let line: String
 }
 
 /// A response that is not what the server sent.

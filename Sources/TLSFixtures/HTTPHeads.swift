@@ -19,9 +19,9 @@ struct RequestHead {
         let lines = Self.lines(bytes)
         // There may be none between line ends that a client sends before its request.
         let requestLine = (lines.first ?? "").split(separator: " ", omittingEmptySubsequences: false)
-        guard requestLine.count == 3, requestLine[2].hasPrefix("HTTP/1.") else {
-            throw .badRequest("request line")
-        }
+        guard requestLine.count == 3, !requestLine[0].isEmpty, requestLine[2].hasPrefix("HTTP/1."),
+            lines.first?.isClean ?? false
+        else { throw .badRequest("request line") }
         (method, target) = (String(requestLine[0]), String(requestLine[1]))
         version = String(requestLine[2])
         headers = try Self.fields(Array(lines.dropFirst()))
@@ -32,6 +32,7 @@ struct RequestHead {
         var headers = FixtureHeaders()
         for line in lines {
             guard let colon = line.firstIndex(of: ":") else { throw .badRequest("field line without colon") }
+            guard line.isClean else { throw .badRequest("CR or NUL in a field line") }
             let value = line[line.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
             headers.append(String(line[..<colon]), String(value.trimmingEnd()))
         }
@@ -145,6 +146,12 @@ struct ResponseHead {
         425: "Too Early", 429: "Too Many Requests", 500: "Internal Server Error", 502: "Bad Gateway",
         503: "Service Unavailable", 504: "Gateway Timeout",
     ]
+}
+
+extension String {
+    /// Whether there is neither CR nor NUL in the line. A recipient refuses these, or takes them for spaces
+    /// (RFC 9112, section 2.2; RFC 9110, section 5.5).
+    fileprivate var isClean: Bool { !utf8.contains { $0 == 13 || $0 == 0 } }
 }
 
 extension Substring {

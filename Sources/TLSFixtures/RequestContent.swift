@@ -105,7 +105,11 @@ final class RequestContent {
 
     /// Reads the line with a chunk's size. Chunk extensions are ignored.
     private func chunkSize() throws(ConnectionEnd) -> Int {
-        var size = try line().prefix { $0 != 59 }
+        let line = try line()
+        guard !line.contains(13), !line.contains(0) else {
+            throw .badRequest("CR or NUL in a chunk extension")
+        }
+        var size = line.prefix { $0 != 59 }
         // Blanks may stand before an extension (RFC 9112, section 7.1.1).
         while let last = size.last, last == 32 || last == 9 { size.removeLast() }
         let digits = String(decoding: size, as: UTF8.self)

@@ -161,7 +161,11 @@ struct HTTPServerTests {
             "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nxy\r\n",
             "GET / HTTP/1.1\r\n\r\n", "GET / HTTP/1.1\r\nHost: x\r\nHost: x\r\n\r\n",
             "GET / HTTP/1.1\r\nHost: a b\r\n\r\n", "GET / HTTP/1.1\r\nHost: x\r\nA : 1\r\n\r\n",
-            "GET / HTTP/1.1\r\nHost: x\r\nA: 1\r\n b: 2\r\n\r\n",
+            "GET / HTTP/1.1\r\nHost: x\r\nA: 1\r\n b: 2\r\n\r\n", " / HTTP/1.1\r\nHost: x\r\n\r\n",
+            "GET /\ra HTTP/1.1\r\nHost: x\r\n\r\n", "GET / HTTP/1.1\r\nHost: x\r\nA: b\rc\r\n\r\n",
+            "GET / HTTP/1.1\r\nHost: x\r\nA: b\0c\r\n\r\n",
+            "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1;a\rb\r\nx\r\n0\r\n\r\n",
+            "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nA: b\rc\r\n\r\n",
         ]
     )
     func badRequests(text: String) async throws {

@@ -180,6 +180,53 @@ struct RightTests {
         #expect(offences("GET / HTTP/1.1\(host)A: b\rc\r\n\r\n", of: value) == ["field"])
     }
 
+    @Test("The content of a request is read as its head frames it, and nothing about it is forgiven")
+    func contents() {
+        func faults(_ head: String, _ rest: String) -> [String] {
+            SentHead(Array("POST / HTTP/1.1\r\n\(head)\r\n\r\n\(rest)".utf8)).content
+                .differences(from: Array("x".utf8)).map(\.what)
+        }
+        let chunked = "Transfer-Encoding: chunked"
+        #expect(faults("Content-Length: 1 ", "x") == [])
+        #expect(faults("Transfer-Encoding: gzip, Chunked", "1;a=b\r\nx\r\n0\r\nA: b\r\nA: c\r\n\r\n") == [])
+        #expect(faults("Content-Length: 0", "x") == ["content"])
+        #expect(faults("Content-Length: 2", "x") == ["content"])
+        for length in ["+1", "0x1", "1, 1", ""] {
+            #expect(faults("Content-Length: \(length)", "x") == ["content-length"])
+        }
+        #expect(faults("Content-Length: 1", "x\r\n") == ["behind the content"])
+        #expect(faults(chunked, "1\r\nx\r\n0\r\n\r\n\r\n") == ["behind the content"])
+        #expect(faults("Transfer-Encoding: chunked, gzip", "x") == ["the last transfer coding"])
+        #expect(faults(chunked, "x") == ["chunks"])
+        #expect(faults(chunked, "1 \r\nx\r\n0\r\n\r\n") == ["the size of a chunk"])
+        #expect(faults(chunked, "1;a = b\r\nx\r\n0\r\n\r\n") == ["a chunk extension"])
+        #expect(faults(chunked, "1\r\nxy\r\n0\r\n\r\n") == ["behind a chunk"])
+        #expect(faults(chunked, "1\r\nx\r\n0\r\n") == ["trailers"])
+        let trailers = "1\r\nx\r\n0\r\nContent-Length: 1\r\nReferer: a\r\nreferer: b\r\n\r\n"
+        #expect(faults(chunked, trailers) == ["trailer content-length", "trailer referer"])
+    }
+
+    @Test("What concerns the connection is listed in every request, and a reason is no more than a reason")
+    func strangers() async throws {
+        func faults(_ fields: String) -> [String] {
+            SentHead(Array("GET / HTTP/1.1\r\n\(fields)\r\n\r\n".utf8)).malformations().map(\.what)
+        }
+        #expect(faults("TE: trailers\r\nUpgrade: a") == ["te", "upgrade"])
+        #expect(
+            faults("Connection: keep-alive\r\nKeep-Alive: max=1\r\nTE: a\r\nConnection: close,\tTE") == []
+        )
+        func right(_ name: String, _ reason: String) async throws -> Right? {
+            var response = ReportedResponse(status: 200, fields: [], body: [])
+            response.reason = reason
+            return try await row(name, RecitingClient(response: response)).brokenRight
+        }
+        let leading = "fields: two lines with blanks before the first field"
+        #expect(try await right(leading, "OK A: b") == .must)
+        #expect(try await right(leading, "Fine") == .choice)
+        #expect(try await right("status-line: bare CR in the reason", "O\rK") == .must)
+        #expect(try await right("status-line: bare CR in the reason", "O K") == nil)
+    }
+
     @Test("SNI and Host are judged as a MUST in every vector, and the strongest right decides")
     func strongest() throws {
         let folder = try #require(Self.folder)

@@ -121,9 +121,9 @@ private final class CookieScript: Sendable {
 }
 
 extension [UInt8] {
-    /// The cookies of a `Cookie` field in alphabetical order.
+    /// The cookies of a `Cookie` field in alphabetical order, byte for byte.
     fileprivate var cookiesInOrder: [String] {
-        split(separator: 59).map { String(decoding: $0.drop { $0 == 32 }, as: UTF8.self) }.sorted()
+        split(separator: 59).map { $0.drop { $0 == 32 }.latin1 }.sorted()
     }
 
     /// The values of the fields with this lower-case name in a request head.

@@ -220,9 +220,7 @@ private struct ExchangeStage {
             _ = try? await server.waitUntil(within: .seconds(2)) { $0.allSatisfy { $0.end != nil } }
             for record in server.records {
                 if wanted.exact.contains(name) {
-                    // The server passes over line ends before a head.
-                    let bytes = record.requests.flatMap { $0.head.drop { $0 == 13 || $0 == 10 } + $0.body }
-                    found += Difference.between("bytes to \(name)", expected: bytes, got: record.received)
+                    found += record.strays
                     // Over TLS an alert comes.
                     let late = record.tls == nil ? record.lateByteCount : 0
                     found += Difference.between("bytes behind the end", expected: 0, got: late)
@@ -233,6 +231,22 @@ private struct ExchangeStage {
             }
         }
         return found
+    }
+}
+
+extension ConnectionRecord {
+    /// The bytes that belong to no request, and what is wrong with the content of those that do.
+    fileprivate var strays: [Difference] {
+        var (rest, found) = (received, [Difference]())
+        for request in requests {
+            // The server passes over line ends before a head.
+            guard rest.starts(with: request.head.drop { $0 == 13 || $0 == 10 }) else { break }
+            let content = SentHead(rest).content
+            found += content.faults
+            rest = Array(content.rest)
+        }
+        guard !rest.isEmpty else { return found }
+        return found + [Difference(what: "bytes besides requests", expected: "none", got: rest.latin1)]
     }
 }
 

@@ -62,7 +62,7 @@ extension RequestVector {
                 _ = try? await server.waitUntil(within: .seconds(2)) { $0.allSatisfy { $0.end != nil } }
                 // The bytes as they came: a head that is no longer HTTP is no request for the server.
                 let received = server.records.map(\.received).filter { !$0.isEmpty }
-                return differences(outcome, received: received, facts: facts)
+                return differences(outcome, received: received, body: body ?? [], facts: facts)
             }
         }
     }
@@ -74,6 +74,7 @@ extension RequestVector {
     private func differences(
         _ outcome: JobOutcome,
         received: [[UInt8]],
+        body: [UInt8],
         facts: ClientDescription
     ) -> [Difference] {
         switch expect {
@@ -85,7 +86,7 @@ extension RequestVector {
             // A client that is given a stream may learn its length before it sends the head.
             let found = SentHead(got)
             if !facts.givesReasons { wanted.takeFraming(of: found, insteadOf: "transfer-encoding") }
-            return wanted.differences(from: found)
+            return wanted.differences(from: found) + found.content.differences(from: body)
         case .error(let label):
             guard case .head(let request) = message else { return [] }
             // A URL may hold more than a target: what it must not is encoded in it.

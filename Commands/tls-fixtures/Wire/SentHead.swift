@@ -22,6 +22,11 @@ struct SentHead {
 
     private func values(_ name: String) -> [String] { fields.filter { $0.name == name }.map(\.value) }
 
+    /// What stands behind it, as its own fields frame it.
+    var content: SentContent {
+        SentContent(rest[...], lengths: values("content-length"), codings: values("transfer-encoding"))
+    }
+
     /// Expects the framing of another head, if it has any and this one has a field of framing with this name.
     mutating func takeFraming(of other: SentHead, insteadOf name: String) {
         guard !values(name).isEmpty else { return }
@@ -50,21 +55,31 @@ struct SentHead {
     }
 
     /// What no request may have: lines that are not HTTP, bytes behind the head that nothing frames, two
-    /// framings, and more lines than one of a field that is no list (RFC 9110, section 5.3).
+    /// framings, fields about the connection that are not listed, and more lines than one of a field that is
+    /// no list (RFC 9110, section 5.3).
     ///
     /// - Parameter wanted: A head that may have more of them, too.
     func malformations(besides wanted: SentHead? = nil) -> [Difference] {
-        faults
+        faults + unlisted
             + Self.fieldsThatComeOnce.flatMap { name in
                 let (most, count) = (max(1, wanted?.values(name).count ?? 0), values(name).count)
                 return count > most ? [Difference(what: name, expected: "once", got: "\(count) times")] : []
             }
     }
 
-    private static let fieldsThatComeOnce = [
+    /// Fields about the connection that Connection does not list (RFC 9110, sections 7.6.1, 7.8 and 10.1.4).
+    private var unlisted: [Difference] {
+        let options = values("connection").joined(separator: ",").lowercased().split(separator: ",")
+            .map { $0.filter { $0 != " " && $0 != "\t" } }
+        return ["http2-settings", "keep-alive", "te", "upgrade"].filter {
+            !values($0).isEmpty && !options.contains($0)
+        }
+        .map { Difference(what: $0, expected: "listed in Connection", got: "not listed") }
+    }
+
+    static let fieldsThatComeOnce = [
         "authorization", "content-encoding", "content-length", "content-type", "cookie", "date", "expect",
-        "from",
-        "host", "if-modified-since", "if-range", "if-unmodified-since", "max-forwards", "origin",
+        "from", "host", "if-modified-since", "if-range", "if-unmodified-since", "max-forwards", "origin",
         "proxy-authorization", "range", "referer", "transfer-encoding", "user-agent",
     ]
 

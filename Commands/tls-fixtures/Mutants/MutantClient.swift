@@ -26,10 +26,10 @@ struct MutantClient: VectorClient {
 
 extension Job {
     fileprivate var reasonToLeave: String? {
-        if ["eyeballs", "routes", "path", "events", "decoding", "values"].contains(topic) {
+        if ["routes", "path", "events", "decoding", "values"].contains(topic) {
             return "it knows nothing of this"
         }
-        if kept.contains(.cache) || kept.contains(.sessions) { return "it keeps no such thing" }
+        if kept.contains(.sessions) { return "it keeps no such thing" }
         if settings.readsEvents || settings.decoding != nil { return "it decodes nothing" }
         if settings.leniency != nil || settings.limits != nil { return "it has no such settings" }
         if settings.versions != nil || settings.certificate != nil || settings.ech != nil
@@ -40,6 +40,7 @@ extension Job {
         if settings.usesMap || settings.addressTexts != nil || settings.dialling != nil {
             return "it takes addresses as they are"
         }
+        if !(quiet ?? [:]).isEmpty { return "it waits for each address" }
         if settings.proxy?.isGivenAddresses ?? false { return "it gives a proxy names" }
         if requests.contains(where: { !$0.upgrade.isEmpty }) { return "it switches to no other protocol" }
         return nil
@@ -73,6 +74,7 @@ private final class MutantVisit {
     private var jar: MutantJar?
     private var known: MutantHSTS?
     private var digest: MutantDigest?
+    private var cache: MutantCache?
     private var deadline = ContinuousClock.now
     /// Whether the request goes to a host that is known by HSTS.
     private var isToKnownHost = false
@@ -80,6 +82,7 @@ private final class MutantVisit {
     init(_ job: Job, _ mutation: Mutation?) {
         (self.job, self.mutation) = (job, mutation)
         if job.kept.contains(.cookies) { jar = MutantJar(mutation) }
+        if job.kept.contains(.cache) { cache = MutantCache(mutation) }
         if job.kept.contains(.hsts) { known = MutantHSTS(mutation) }
     }
 
@@ -93,7 +96,7 @@ private final class MutantVisit {
             } catch .left(let why) {
                 return .left(why)
             } catch {
-                closeAll()
+                if !streams.values.contains(where: \.outlivesFault) { closeAll() }
                 outcomes.append(error.outcome)
             }
             if !job.kept.contains(.connections) { closeAll() }
@@ -124,7 +127,7 @@ private final class MutantVisit {
             let secured = known?.url(for: request.url, at: now)
             isToKnownHost = secured != nil
             request.url = secured ?? request.url
-            let response = try answer(request, at: now)
+            let response = try cached(request, at: now)
             known?.note(response.fields, from: request.url, at: now)
             guard job.settings.follows, [301, 302, 303, 307, 308].contains(response.status),
                 let location = response.values("location").first
@@ -137,6 +140,8 @@ private final class MutantVisit {
     }
 
     private func url(_ text: String) throws(MutantFault) -> HTTPURL {
+        let authority = text.split(separator: "/").prefix(2).joined()
+        if mutation == .exactNames, authority != authority.lowercased() { throw .refused("another name") }
         if let url = try? HTTPURL(text) { return url }
         if mutation == .emptyHosts, let route = job.routes.first,
             let url = try? HTTPURL("http://\(route.authority)/")
@@ -146,6 +151,20 @@ private final class MutantVisit {
         throw .refused("no valid URL")
     }
 
+    /// Answers a request by the cache, if there is one, or sends it.
+    private func cached(_ request: MutantRequest, at now: Int64) throws(MutantFault) -> MutantResponse {
+        guard var cache else { return try answer(request, at: now) }
+        defer { self.cache = cache }
+        let clock = { [isHeld = job.time != nil] in
+            isHeld ? now * 1000 : Int64(UnixTime.nanoseconds / 1_000_000)
+        }
+        let response = try cache.answer(request, clock: clock) { asked throws(MutantFault) in
+            try self.answer(asked, at: now)
+        }
+        if response.isIncomplete { throw .ended("the content is too short") }
+        return response
+    }
+
     /// Sends a request and reads its response, with answers to challenges.
     private func answer(_ asked: MutantRequest, at now: Int64) throws(MutantFault) -> MutantResponse {
         var request = asked
@@ -153,6 +172,11 @@ private final class MutantVisit {
             request.set("Cookie", to: cookie)
         }
         var response = try exchange(request)
+        let target = "http://\(request.url.authority)\(request.url.target)"
+        if response.status == 407, let field = try proxyAnswer(to: response, request.method, target) {
+            request.set(proxyField, to: field)
+            response = try exchange(request)
+        }
         jar?.take(response.values("set-cookie"), from: request.url, at: now)
         if response.status == 401, let credentials = job.settings.credentials {
             let origin = try? HTTPURL(job.requests[0].url).origin
@@ -181,8 +205,9 @@ private final class MutantVisit {
     private func exchange(_ request: MutantRequest) throws(MutantFault) -> MutantResponse {
         let (head, content) = try request.written(mutation, proxy: forwarding(request.url))
         let key = "\(request.url.origin)"
-        let mayTakeMore = [.takesLeftovers, .skipsContent, .goesOnAfterClose].contains(mutation)
-        if let stream = streams[key], stream.isOpen, mayTakeMore || !stream.hasUnread {
+        let mayTakeMore = mutation == .skipsContent || mutation == .goesOnAfterClose
+        if let stream = streams[key], stream.isOpen, mayTakeMore || stream.takesLeftovers || !stream.hasUnread
+        {
             do throws(MutantFault) {
                 return try exchange(request, head, content, on: stream)
             } catch .ended where request.body == nil {
@@ -200,7 +225,10 @@ private final class MutantVisit {
         _ content: [UInt8],
         on stream: MutantStream
     ) throws(MutantFault) -> MutantResponse {
-        if mutation == .waitsUnasked, !content.isEmpty {
+        let waits =
+            mutation == .waitsUnasked || mutation == .waitsWithPUT && request.method == "PUT"
+            || mutation == .waitsWithStreams && request.isStream
+        if waits, !content.isEmpty {
             try stream.send(head)
             stream.waitForBytes(milliseconds: 2000)
             try stream.send(content)
@@ -208,13 +236,10 @@ private final class MutantVisit {
             try stream.send(head + content)
         }
         let response = try stream.response(to: request.method, mutation: mutation)
-        if response.status == 407, let proxy = job.settings.proxy, proxy.isAnsweredByDigest {
-            throw .left("it answers no proxy by Digest")
-        }
         if request.fields.elements("connection").contains("close"), mutation != .goesOnAfterClose {
             stream.isOpen = false
         }
-        if !stream.buffer.isEmpty, mutation != .takesLeftovers, mutation != .skipsContent {
+        if !stream.buffer.isEmpty, !stream.takesLeftovers, mutation != .skipsContent {
             stream.isOpen = false
         }
         if !stream.isOpen { stream.close() }
@@ -235,22 +260,57 @@ private final class MutantVisit {
             try stream.secure(host: host, roots: job.roots, isLax: isLax)
             return stream
         }
-        let stream = try MutantStream(proxy.place, deadline: deadline, mutation: mutation)
-        guard url.scheme == .https else { return stream }
+        guard url.scheme == .https else {
+            return try MutantStream(proxy.place, deadline: deadline, mutation: mutation)
+        }
         let authority = url.port == 443 ? "\(url.authority):443" : url.authority
         var target = authority
         if mutation == .tunnelsToURLs { target = "https://\(authority)/" }
         if mutation == .tunnelsWithoutPort { target = url.authority }
-        var head = "CONNECT \(target) HTTP/1.1\r\nHost: \(authority)\r\n"
-        if let field = proxy.authorization { head += "Proxy-Authorization: \(field)\r\n" }
-        try stream.send(Array("\(head)\r\n".utf8))
-        let response = try stream.response(to: "CONNECT", mutation: mutation)
-        guard (200..<300).contains(response.status) else {
-            throw proxy.isAnsweredByDigest && response.status == 407
-                ? .left("it answers no proxy by Digest") : .refused("the proxy says \(response.status)")
+        var field = proxy.authorization.map { "Proxy-Authorization: \($0)\r\n" } ?? ""
+        for isAgain in [false, true] {
+            let stream = try MutantStream(proxy.place, deadline: deadline, mutation: mutation)
+            let head = "CONNECT \(target) HTTP/1.1\r\nHost: \(authority)\r\n\(field)\r\n"
+            try stream.send(Array(head.utf8))
+            let response = try stream.response(to: "CONNECT", mutation: mutation)
+            if response.status == 407, !isAgain,
+                let answer = try proxyAnswer(to: response, "CONNECT", authority)
+            {
+                field = "\(proxyField): \(answer)\r\n"
+                continue
+            }
+            guard (200..<300).contains(response.status) else {
+                throw .refused("the proxy says \(response.status)")
+            }
+            try stream.secure(host: host, roots: job.roots)
+            return stream
         }
-        try stream.secure(host: host, roots: job.roots)
-        return stream
+        throw .refused("the proxy refuses every answer")
+    }
+
+    private var proxyField: String {
+        mutation == .answersProxiesAsOrigins ? "Authorization" : "Proxy-Authorization"
+    }
+
+    /// The answer to the challenge of a proxy by Digest. `nil` if it has none.
+    private func proxyAnswer(
+        to response: MutantResponse,
+        _ method: String,
+        _ target: String
+    ) throws(MutantFault) -> String? {
+        guard let proxy = job.settings.proxy, proxy.isAnsweredByDigest, let user = proxy.user,
+            let password = proxy.password
+        else { return nil }
+        var answerer = MutantDigest(user, password, mutation)
+        let isShort = mutation == .digestPathForProxies && method != "CONNECT"
+        let path = "/" + target.split(separator: "/").dropFirst(2).joined(separator: "/")
+        return try answerer.answer(
+            to: response.values("proxy-authenticate"),
+            schemes: ["digest"],
+            method: method,
+            target: isShort ? path : target,
+            isAgain: false
+        )
     }
 
     /// Connects to the first address of the job for this place that answers.
@@ -263,12 +323,27 @@ private final class MutantVisit {
             !route.addresses.isEmpty
         else { throw .refused("no address for \(host):\(port)") }
         var fault = MutantFault.refused("")
+        if mutation == .dialsAllAtOnce, let stream = dialAll(route.addresses, host) { return stream }
         for address in route.addresses {
             do throws(MutantFault) {
                 return try MutantStream(address, deadline: deadline, mutation: mutation)
             } catch { fault = error }
         }
         throw fault
+    }
+
+    /// Connects to all addresses, and asks all but the first that answers for something, so that their
+    /// servers have surely seen it.
+    private func dialAll(_ addresses: [String], _ host: String) -> MutantStream? {
+        let streams = addresses.compactMap {
+            try? MutantStream($0, deadline: deadline, mutation: mutation)
+        }
+        for stream in streams.dropFirst() {
+            try? stream.send(Array("GET / HTTP/1.1\r\nHost: \(host)\r\n\r\n".utf8))
+            _ = try? stream.line()
+            stream.close()
+        }
+        return streams.first
     }
 
     private func redirect(
@@ -340,6 +415,7 @@ extension MutantResponse {
         reported.trailers = pairs(trailers)
         reported.interims = interims
         reported.url = url.text
+        reported.use = use
         return RequestOutcome(.response(reported))
     }
 }

@@ -43,7 +43,13 @@ struct MutantJar {
     }
 
     mutating func take(_ values: [[UInt8]], from url: HTTPURL, at now: Int64) {
-        for value in values { take(value.latin1, from: url, at: now) }
+        for value in values {
+            take(
+                mutation == .cookiesAsUTF8 ? String(decoding: value, as: UTF8.self) : value.latin1,
+                from: url,
+                at: now
+            )
+        }
     }
 
     private mutating func take(_ text: String, from url: HTTPURL, at now: Int64) {
@@ -68,7 +74,7 @@ struct MutantJar {
             name: name,
             value: value,
             domain: host,
-            path: url.defaultCookiePath,
+            path: mutation == .defaultPathIsRoot ? "/" : url.defaultCookiePath,
             number: count
         )
         var domain = ""
@@ -96,10 +102,12 @@ struct MutantJar {
             case "domain":
                 domain = value.lowercased()
                 if domain.hasPrefix(".") { domain.removeFirst() }
+                if mutation == .dropsAllDots { domain = String(domain.drop { $0 == "." }) }
             case "path":
                 cookie.path = value.hasPrefix("/") ? value : url.defaultCookiePath
+                if mutation == .pathsGetSlash, !value.hasPrefix("/") { cookie.path = "/\(value)" }
             case "secure": cookie.isSecure = mutation != .ignoresSecure
-            default: break
+            default: if mutation == .keepsUnknownAttributes { cookie.value += "; \(part)" }
             }
         }
         if let ageEnd { cookie.end = ageEnd }
@@ -181,7 +189,7 @@ extension String {
     fileprivate func isWithin(_ domain: String) -> Bool { self == domain || hasSuffix(".\(domain)") }
 
     /// The time of a date as cookies have it (section 5.1.1), in seconds since 1970.
-    fileprivate var cookieDate: Int64? {
+    var cookieDate: Int64? {
         let months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
         var time: [Int]?
         var (day, month, year): (Int?, Int?, Int?)

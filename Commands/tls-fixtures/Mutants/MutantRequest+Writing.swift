@@ -17,7 +17,9 @@ extension MutantRequest {
         if mutation == .repeatsUserAgent { add("User-Agent", "again/1") }
         if mutation == .listsWithEmptyElements { add("Accept", "*/*, ,text/html") }
         if mutation == .listsWithBlanks { add("Accept", "*/*;q = 0.5") }
-        if mutation == .ownReferer { add("Referer", url.withoutFragment.withoutCredentials.text) }
+        if mutation == .ownReferer || mutation == .ownRefererWithContent && body != nil {
+            add("Referer", url.withoutFragment.withoutCredentials.text)
+        }
         let owned: Set<String> = [
             "host", "content-length", "transfer-encoding", "connection", "keep-alive", "proxy-connection",
             "te", "trailer", "upgrade", "expect",
@@ -30,27 +32,37 @@ extension MutantRequest {
         let content = addFraming(to: &lines, mutation)
         addConnection(to: &lines, mutation)
         if let field = proxy?.authorization { add("Proxy-Authorization", field) }
-        if mutation == .expectsWithoutContent, body == nil { add("Expect", "100-continue") }
+        if mutation == .expectsWithoutContent && body == nil
+            || mutation == .expectsWithHEAD && method == "HEAD"
+        {
+            add("Expect", "100-continue")
+        }
         var head =
             (method.latin1Bytes ?? Array(method.utf8)) + [32] + target(mutation, proxy: proxy)
             + Array(mutation == .claimsNewerVersion ? " HTTP/1.2\r\n".utf8 : " HTTP/1.1\r\n".utf8)
         if mutation == .leadsWithBlank { head += Array(" X-Pad: 1\r\n".utf8) }
         for line in lines { head += line.name + [58, 32] + line.value + [13, 10] }
         if mutation == .prefixesLineEnd { head = [13, 10] + head }
-        return (head + [13, 10], mutation == .appendsLineEnd && body != nil ? content + [13, 10] : content)
+        let isFollowed =
+            mutation == .appendsLineEnd && body != nil || mutation == .appendsLineEndToChunks && isStream
+        return (head + [13, 10], isFollowed ? content + [13, 10] : content)
     }
 
     /// Throws if the message cannot be written as HTTP.
     private func check(_ mutation: Mutation?) throws(MutantFault) {
         let name = method.latin1Bytes ?? Array(method.utf8)
-        guard mutation == .sendsAnything || !name.isEmpty && name.allSatisfy(\.isTokenByte),
+        func isToken(_ bytes: [UInt8]) -> Bool {
+            !bytes.isEmpty && bytes.allSatisfy { $0.isTokenByte || $0 == 13 && mutation == .sendsCR }
+        }
+        guard mutation == .sendsAnything || isToken(name),
             method != "CONNECT"
         else { throw .refused("the method") }
         for field in fields {
-            guard mutation == .sendsAnything || !field.name.isEmpty && field.name.allSatisfy(\.isTokenByte)
-            else { throw .refused("the name of a field") }
+            guard mutation == .sendsAnything || isToken(field.name) else {
+                throw .refused("the name of a field")
+            }
             var value = field.value
-            if mutation == .sendsFolds { value = value.withoutFolds }
+            for fold in mutation?.sentFolds ?? [] { value = value.without(fold) }
             let isClean = value.allSatisfy {
                 $0 == 9 || $0 >= 32 && $0 != 127 || $0 == 13 && mutation == .sendsCR
                     || mutation == .sendsAnything
@@ -81,6 +93,12 @@ extension MutantRequest {
         if proxy != nil { return mutation == .pathsForProxies ? url.targetBytes : absolute }
         if mutation == .absoluteTargets { return absolute }
         if mutation == .emptyTargets, url.target == "/" { return [] }
+        if mutation == .targetsWithoutQuery {
+            return Array(url.targetBytes.prefix { $0 != UInt8(ascii: "?") })
+        }
+        if mutation == .queriesWithoutSlash, url.target.hasPrefix("/?") {
+            return Array(url.targetBytes.dropFirst())
+        }
         return url.targetBytes
     }
 
@@ -98,17 +116,25 @@ extension MutantRequest {
             lines.append((Array("Transfer-Encoding".utf8), coding))
             return body
         }
+        if mutation == .sendsUnframed || mutation?.unframedMethod == method { return body }
         guard isStream else {
-            if mutation == .sendsUnframed { return body }
             add("Content-Length", "\(body.count)")
             guard mutation == .sendsBothFramings else { return body }
             add("Transfer-Encoding", "chunked")
             return body.chunked
         }
-        if mutation == .sendsUnframed { return body }
+        if mutation == .streamsOfLengthZero || mutation == .streamsOfSignedLength {
+            add("Content-Length", mutation == .streamsOfLengthZero ? "0" : "+\(body.count)")
+            return body
+        }
         if mutation == .sendsBothFramings { add("Content-Length", "\(body.count)") }
         add("Transfer-Encoding", mutation == .chunksTwice ? "chunked, chunked" : "chunked")
-        return mutation == .chunksTwice ? body.chunked.chunked : body.chunked
+        let chunks = mutation == .chunksTwice ? body.chunked.chunked : body.chunked
+        if mutation == .repeatsTrailers {
+            return chunks.dropLast(2) + Array("Content-Type: a/b\r\nContent-Type: c/d\r\n\r\n".utf8)
+        }
+        guard mutation == .extensionsWithBlanks, let end = chunks.firstIndex(of: 13) else { return chunks }
+        return chunks[..<end] + Array(";a = b".utf8) + chunks[end...]
     }
 
     private func addConnection(to lines: inout [MutantField], _ mutation: Mutation?) {
@@ -118,6 +144,14 @@ extension MutantRequest {
             options.append("cache-control")
         }
         let te = fields.elements("te").filter { $0 != "chunked" || mutation == .chunkedInTE }
+        let isSecure = url.scheme == .https
+        switch mutation {
+        case .unlistedTEWithContent where body != nil: add("TE", "trailers")
+        case .unlistedTEOverTLS where isSecure: add("TE", "trailers")
+        case .unlistedKeepAliveWithContent where body != nil: add("Keep-Alive", "timeout=5")
+        case .unlistedUpgradeWithContent where body != nil: add("Upgrade", "h2c")
+        default: break
+        }
         if !te.isEmpty {
             add("TE", te.joined(separator: ", "))
             if mutation != .unlistedTE { options.append("TE") }
@@ -137,10 +171,26 @@ extension [UInt8] {
         return isEmpty ? end : Array("\(String(count, radix: 16))\r\n".utf8) + self + [13, 10] + end
     }
 
-    /// The bytes without line ends that a blank follows.
-    fileprivate var withoutFolds: [UInt8] {
+    fileprivate func without(_ part: [UInt8]) -> [UInt8] {
         var rest = self
-        while let fold = rest.firstRange(of: [13, 10, 32]) { rest.removeSubrange(fold) }
+        while let found = rest.firstRange(of: part) { rest.removeSubrange(found) }
         return rest
+    }
+}
+
+extension Mutation {
+    /// The line ends with a blank that are not seen in values.
+    fileprivate var sentFolds: [[UInt8]] {
+        switch self {
+        case .sendsFolds: [[13, 10, 32]]
+        case .sendsFoldsWithTabs: [[13, 10, 9]]
+        case .sendsFoldsWithoutCR: [[10, 32], [10, 9]]
+        default: []
+        }
+    }
+
+    /// The method whose content alone is not framed.
+    fileprivate var unframedMethod: String? {
+        rawValue.hasPrefix("unframed") ? String(rawValue.dropFirst("unframed".count)) : nil
     }
 }

@@ -20,6 +20,10 @@ final class MutantStream {
     private let mutation: Mutation?
     /// Whether another request may follow on it.
     var isOpen = true
+    /// Whether what comes behind the last response is taken for the next one.
+    var takesLeftovers = false
+    /// Whether it is used again though its last response had no valid framing.
+    var outlivesFault = false
     private var isClosed = false
 
     /// Connects to an address with a port.
@@ -70,7 +74,7 @@ final class MutantStream {
         let isAddress = name.isAddress
         if !isAddress { direct_SSL_set_tlsext_host_name(ssl, name) }
         switch mutation {
-        case .anyName: break
+        case .anyName, .organizationsAsNames, .urisAsNames: break
         case .anyAddress where isAddress: break
         case .addressesAsNames: X509_VERIFY_PARAM_set1_host(parameters, name, name.utf8.count)
         case .parentsAsNames:
@@ -85,6 +89,31 @@ final class MutantStream {
             }
         }
         try drive { SSL_connect(ssl) }
+        guard mutation == .organizationsAsNames || mutation == .urisAsNames else { return }
+        let isInPlace = mutation == .urisAsNames ? isInURI(name) : isOrganization(name)
+        guard let certificate = SSL_get0_peer_certificate(ssl),
+            X509_check_host(certificate, name, 0, UInt32(flags), nil) == 1 || isInPlace
+        else { throw .refused("another name") }
+    }
+
+    /// Whether the server's certificate names this organization.
+    private func isOrganization(_ name: String) -> Bool {
+        guard let tls, let certificate = SSL_get0_peer_certificate(tls.ssl) else { return false }
+        var text = [CChar](repeating: 0, count: 256)
+        let subject = X509_get_subject_name(certificate)
+        let count = X509_NAME_get_text_by_NID(subject, NID_organizationName, &text, Int32(text.count))
+        return count > 0 && text.prefix(Int(count)).elementsEqual(name.utf8.map { CChar(bitPattern: $0) })
+    }
+
+    /// Whether a URI with this host is in the server's certificate.
+    private func isInURI(_ name: String) -> Bool {
+        guard let tls, let certificate = SSL_get0_peer_certificate(tls.ssl) else { return false }
+        var bytes = [UInt8](repeating: 0, count: max(0, Int(i2d_X509(certificate, nil))))
+        bytes.withUnsafeMutableBufferPointer { buffer in
+            var place = buffer.baseAddress
+            i2d_X509(certificate, &place)
+        }
+        return bytes.firstRange(of: Array("://\(name)".utf8)) != nil
     }
 
     func send(_ bytes: [UInt8]) throws(MutantFault) {
@@ -107,16 +136,28 @@ final class MutantStream {
     /// Reads a line, and returns it without its end.
     func line() throws(MutantFault) -> [UInt8] {
         while true {
-            let end = buffer.firstIndex { $0 == 10 || mutation == .linesEndAtNEL && $0 == 0x85 }
-            if let end {
-                var line = Array(buffer[..<end])
-                buffer.removeFirst(end + 1)
+            if let end = lineEnd {
+                var line = Array(buffer[..<end.lowerBound])
+                buffer.removeFirst(end.upperBound)
                 if line.last == 13 { line.removeLast() }
                 return line
             }
             guard buffer.count < 1 << 20 else { throw .refused("a line is too long") }
             guard try fill() else { throw .ended("the connection ended within a line") }
         }
+    }
+
+    /// Where the first line ends in the buffer.
+    private var lineEnd: Range<Int>? {
+        if mutation == .linesEndAtU2028, let end = buffer.firstRange(of: [0xE2, 0x80, 0xA8]) { return end }
+        let end = buffer.firstIndex { byte in
+            switch mutation {
+            case .linesEndAtNEL: byte == 10 || byte == 0x85
+            case .linesEndAtControls: byte == 10 || [0x0B, 0x0C, 0x1C, 0x1D, 0x1E].contains(byte)
+            default: byte == 10
+            }
+        }
+        return end.map { $0..<$0 + 1 }
     }
 
     /// Reads this many bytes, or fewer if the connection ends before.
@@ -215,9 +256,11 @@ final class MutantStream {
     /// Ends the connection, with close_notify over TLS.
     func close() {
         guard !isClosed else { return }
+        let isKept = isOpen
         (isClosed, isOpen) = (true, false)
         if let tls {
-            if mutation != .noCloseNotify, SSL_is_init_finished(tls.ssl) == 1 {
+            let isSilent = mutation == .noCloseNotify || mutation == .noCloseNotifyOfKept && isKept
+            if !isSilent, SSL_is_init_finished(tls.ssl) == 1 {
                 SSL_shutdown(tls.ssl)
                 try? flush()
             }

@@ -7,15 +7,15 @@ enum Mutation: String, CaseIterable, Sendable {
     case sendsAnything
     /// A CR within a value is sent.
     case sendsCR
-    /// A folded value is sent as it is.
-    case sendsFolds
-    case prefixesLineEnd, appendsLineEnd
+    /// A folded value is sent as it is: folded with a space, with a tab, or without CR.
+    case sendsFolds, sendsFoldsWithTabs, sendsFoldsWithoutCR
+    case prefixesLineEnd, appendsLineEnd, appendsLineEndToChunks
     /// A line with a blank before it stands behind the request line.
     case leadsWithBlank
     case noHost, noHostForProxies
     /// Host is the address that is connected to.
     case hostIsAddress
-    case absoluteTargets, emptyTargets
+    case absoluteTargets, emptyTargets, targetsWithoutQuery, queriesWithoutSlash
     /// The target of other methods than GET is the authority.
     case authorityAsTarget
     /// A proxy is given the path alone.
@@ -24,21 +24,27 @@ enum Mutation: String, CaseIterable, Sendable {
     case claimsNewerVersion
     /// A content is sent without a field that frames it.
     case sendsUnframed
+    /// The same for one method.
+    case unframedGET, unframedPOST, unframedPUT, unframedPATCH, unframedDELETE, unframedOPTIONS, unframedPURGE
+    /// A content of unknown length comes behind a length.
+    case streamsOfLengthZero, streamsOfSignedLength
     case sendsBothFramings
     case chunksTwice
     /// A transfer coding of the caller is sent alone.
     case codesWithoutChunks
-    case repeatsUserAgent, repeatsContentType
-    case listsWithEmptyElements, listsWithBlanks
+    case repeatsUserAgent, repeatsContentType, repeatsTrailers
+    case listsWithEmptyElements, listsWithBlanks, extensionsWithBlanks
     case chunkedInTE, unlistedTE, unlistedKeepAlive, unlistedUpgrade
+    /// The same where nothing asked for it: in requests with content, or over TLS.
+    case unlistedTEWithContent, unlistedTEOverTLS, unlistedKeepAliveWithContent, unlistedUpgradeWithContent
     /// Cache-Control is listed in Connection if the caller does.
     case listsCacheControl
     case optionsWithoutType, tracesWithContent, tracesSecrets
-    case expectsWithoutContent
+    case expectsWithoutContent, expectsWithHEAD
     /// The content is held back for a while, without Expect.
-    case waitsUnasked
+    case waitsUnasked, waitsWithPUT, waitsWithStreams
     /// The URL of a request that comes from nowhere is its Referer.
-    case ownReferer
+    case ownReferer, ownRefererWithContent
     case refersWithUsers, refersFromSecret
     case losesMethod
     /// A URL without a host is one of the host that the client knows.
@@ -46,36 +52,60 @@ enum Mutation: String, CaseIterable, Sendable {
 
     // MARK: What is accepted (RFC 9112, RFC 9110)
 
-    case linesEndAtNEL
-    case keepsCR, keepsNUL
-    case joinsLeadingLine
+    case linesEndAtNEL, linesEndAtControls, linesEndAtU2028
+    case keepsCR, keepsCRInTrailers, keepsCRInReason, keepsNUL
+    case joinsLeadingLine, joinsSecondLeadingLine, joinsLeadingLineToReason
     /// Line ends stay in folded values.
     case keepsFolds
     /// A folded value ends where the fold begins.
-    case foldsEndValues
-    case keepsBlanks
+    case foldsEndValues, foldsEndFraming
+    case keepsBlanks, trimsBeyondASCII
     /// Lists are taken as one element.
     case elementsStartAtComma
     case noChunks, noExtensions, noBlanksBeforeExtensions, noQuotedPairs
     case wrapsChunkSizes, wrapsLengths
-    case readsBadLengths
+    case readsBadLengths, readsFirstLength, readsLastLength
     /// A response with an invalid length is one without content.
     case keepsBadLengths
+    /// A connection with a response that has no valid framing is used again.
+    case reusesBadFraming
     case acceptsShort, acceptsCutChunks
-    case mergesTrailers
+    case mergesTrailers, trailersReplaceFields, trailersJoinFields
     case headHasContent, tunnelsHaveContent
     case interimsAreFinal, oneInterim
-    case unknownStatusFails
+    case largeRangesFail
+    case unknownStatusFails, unknown2xxFails, unknown3xxFails, unknown4xxFails, unknown5xxFails
+
+    // MARK: Caches (RFC 9111)
+
+    case ignoresNoStore, ignoresNoCache, exactDirectives, takesPartsOfDirectives
+    case storesAnyStatus, storesOtherMethods, storesParts, partsBecomeWhole, storesIncomplete
+    case storesKnownFields, trailersBecomeFields, withoutDate
+    case ignoresQueries, ignoresVary, usesOldest
+    case cacheAnswersPOST, cacheAnswersOtherMethods
+    case neverInvalidates, invalidatesByKnownMethods
+    case usesStale, staleDespiteMustRevalidate, staleWhenUnreachable
+    case expiresFirst, guessesBesideExpires, takesBadDatesAsLate, twoDigitYearsAhead
+    /// A number that is too large is 0.
+    case forgetsLargeNumbers
+    case agesFromArrival, withoutAge, keepsOldAge
+    /// Last-Modified is sent back as asctime has it.
+    case sendsOtherDates
+    /// A date is sent back, though there is an entity tag.
+    case validatesByDates
+    case updatesByAny304, ignores304Fields, passes304, keepsOldDespite200
+    case evaluatesIfMatch, modifiedSinceFirst, takesAnyModifiedSince
+    case combinesUnknownUnits, combinesBadRanges
 
     // MARK: Connections (RFC 9112, section 9)
 
     case keepsOldChunks
     /// What comes behind a response is the next one.
-    case takesLeftovers
+    case takesLeftovers, takesLeftoversOfHEAD, takesLeftoversOfNoContent, takesLeftoversOfChunks
     /// The content of a redirect is not read.
     case skipsContent
-    case goesOnAfterClose, ignoresClose
-    case noCloseNotify
+    case goesOnAfterClose, ignoresClose, ignoresCloseOfErrors, ignoresCloseOfOtherMethods
+    case noCloseNotify, noCloseNotifyOfKept
     /// https is spoken without TLS.
     case httpsInClear
 
@@ -92,6 +122,14 @@ enum Mutation: String, CaseIterable, Sendable {
     case parentsAsNames
     /// A certificate for the address that is connected to is good.
     case namesOfAddresses
+    /// Other parts of a certificate name a host, too.
+    case organizationsAsNames, urisAsNames
+    /// The letters of a host have a case.
+    case exactNames
+
+    // MARK: Addresses (RFC 8305)
+
+    case dialsAllAtOnce
 
     // MARK: HSTS (RFC 6797)
 
@@ -111,12 +149,15 @@ enum Mutation: String, CaseIterable, Sendable {
     case shortCounts, withoutCounts, withoutClientNonce
     case otherDigestTarget, plainUser, latin1Users, latin1Passwords, twoUsers
     case quotesNothing, quotesEverything
+    /// A proxy is answered as an origin is.
+    case digestPathForProxies, answersProxiesAsOrigins
 
     // MARK: Cookies (RFC 6265bis)
 
     case keepsExpiredCookies
     case cookiesOfHostsForAll, foreignCookies
-    case pathsByText
+    case pathsByText, defaultPathIsRoot, pathsGetSlash
+    case dropsAllDots, keepsUnknownAttributes, cookiesAsUTF8
     case cutsAtEquals, exactAttributes
     case ignoresExpires, datesInOneForm, ignoresMaxAge, ignoresSecure
 }

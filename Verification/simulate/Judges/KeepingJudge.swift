@@ -45,12 +45,12 @@ struct KeepingJudge {
         let states = world.savedStates[name, default: []]
         // After a power failure an earlier state, or none, is the last one.
         defer { if bytes != states.last { world.savedStates[name] = bytes.map { states + [$0] } ?? [] } }
-        // A file that is appended to exists before its first line.
+        // A file that is appended to exists before its first line, and has saved nothing until then.
         if let bytes, !bytes.isEmpty, !states.contains(bytes) {
             world.fault("state file", "run \(run.number) finds \(bytes.count) bytes that were never saved")
         }
         let isRestart = run.number > 0 && plan.keeping?.ends[run.number - 1].isPowerFailure == false
-        if isRestart, bytes != states.last {
+        if isRestart, (bytes ?? []) != (states.last ?? []) {
             world.fault("state file", "run \(run.number) does not find what was saved last")
         }
         do {

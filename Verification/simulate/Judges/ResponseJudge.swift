@@ -347,8 +347,9 @@ struct ResponseJudge {
         guard isSecure, !plan.hasUsers, let first = connection.times.firstRequest,
             plan.hosts[connection.place?.host ?? 0].ticketPause == nil
         else { return }
-        // The settings are loaded by a thread, before the connection.
-        let loading = 4 * (UInt64(plan.network.longestThreadStart) * 1000 + UInt64(plan.network.jobCost))
+        // The settings are loaded by a thread, before the connection, and callers may keep the loop from it.
+        let thread = UInt64(plan.network.longestThreadStart) * 1000
+        let loading = 4 * (thread + UInt64(plan.network.jobCost)) + world.callersWork
         judge(
             transaction.tlsTime,
             atLeast: 2 * UInt64(plan.network.shortestDelay) * 1000,

@@ -69,12 +69,21 @@ extension Reasons {
         case .timedOut where error.phase == .queue:
             return client.queueLimit.map(hasPassed) == true && sharers.contains { $0.end + lateness > end }
                 || slowestRate != nil && hasPassed(30_000_000)
+        case .timedOut where [.response, .body].contains(error.phase) && hasLeftBytes: return false
         case .timedOut:
             return [client.responseLimit, client.readLimit, client.connectLimit].contains {
                 $0.map(hasPassed) == true
             }
         default: return false
         }
+    }
+
+    /// Whether the peer's bytes had waited to be read when the client gave it up as silent.
+    private var hasLeftBytes: Bool {
+        guard let times = state.arrivals.last?.connection.times, let closed = times.closed, closed <= end
+        else { return false }
+        world.kernel.count("judge: silence of a peer")
+        return times.unread.map { $0 + world.slack < closed } ?? false
     }
 
     /// Whether the program was stopped while the call was under way.

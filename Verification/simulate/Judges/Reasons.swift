@@ -49,6 +49,9 @@ struct Reasons {
         let reached = causes
         if let error = state.error {
             let kind = ErrorKind(error)
+            for cause in reached where cause.kinds.contains(kind) {
+                world.kernel.count("excused error: \(cause.name)")
+            }
             if !reached.contains(where: { $0.kinds.contains(kind) }) {
                 let names = reached.map(\.name)
                 world.fault("no reason", "call \(number): \(error), of \(kind); reached by \(names)")

@@ -75,8 +75,21 @@ extension World {
             kernel.lastShortage == 0
         {
             fault("upload", "call \(number) gave up its upload after \(received) of \(call.upload) bytes")
+        } else if asksForAll(call, reply), received + mostBetween < call.upload {
+            fault("upload", "call \(number) succeeded, and cannot have sent more than \(received) bytes")
         }
     }
+
+    /// Whether a call may succeed only when its upload is sent to the end, wherever its connection breaks:
+    /// the server has not refused the rest, and the caller reads the response to its end.
+    private func asksForAll(_ call: CallPlan, _ reply: ReplyPlan) -> Bool {
+        reply.status < 300 && !reply.isLast && reply.framing != .untilClose && !call.expectsContinue
+            && [.fetch, .pieces, .slowly].contains(call.reading)
+    }
+
+    /// What the client may have sent of an upload that its server has not taken: in the buffers of the
+    /// socket, of the server, and of its TLS and that of a proxy.
+    private var mostBetween: Int { 2 * plan.network.sendBuffer + 4 * 16_640 }
 
     /// Whether a server that answers early reads the whole upload afterwards if the client sends it.
     ///

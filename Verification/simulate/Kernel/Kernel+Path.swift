@@ -46,6 +46,7 @@ extension Kernel {
             return after(delay: delay()) { connection.reset() }
         }
         connection[isUp].arrive(segment)
+        if !isUp { connection.times.unread = connection.times.unread ?? now }
         if !isUp { return connection.hasInput ? report(connection) : () }
         if connection.isLingering { drop(on: connection) } else { connection.wakeServer() }
     }

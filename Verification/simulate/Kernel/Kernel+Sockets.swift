@@ -133,6 +133,7 @@ extension Kernel {
             )
             if peeks { return bytes.count }
             now += UInt64(bytes.count * network.byteCost)
+            connection.times.unread = connection.down.available > 0 ? now : nil
             countReceived(bytes.count)
             connection.refill()
             after(delay: delay()) { connection.wakeServer() }

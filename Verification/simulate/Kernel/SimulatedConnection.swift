@@ -132,6 +132,8 @@ final class SimulatedConnection: Watched, @unchecked Sendable {
         var stopped: UInt64?
         /// The client's first bytes since the server has stopped.
         var sentAfterStop: UInt64?
+        /// Since when bytes have waited for the client, which has read none meanwhile.
+        var unread: UInt64?
         /// When the client closed it.
         var closed: UInt64?
         /// When the client could notice the end, and when the connection was reset.
@@ -204,7 +206,10 @@ final class SimulatedConnection: Watched, @unchecked Sendable {
             rest -= piece.count
         }
         flood = rest > 0 ? (piece, rest) : nil
-        if rest < left { kernel.report(self) }
+        if rest < left {
+            times.unread = times.unread ?? kernel.now
+            kernel.report(self)
+        }
         if rest <= 0 { kernel.after(nanoseconds: 1000) { [self] in kernel.serverCloses(self) } }
     }
 

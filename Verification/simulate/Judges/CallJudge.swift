@@ -104,7 +104,7 @@ struct CallJudge {
     /// Judges the call's time against its deadline and its cancellation.
     private func judgeTime(isSuccess: Bool) {
         let elapsed = world.kernel.now - start
-        var pauses = UInt64(call.reading == .slowly ? 5_000_000 : 0) + UInt64(call.uploadPause * 1000)
+        var pauses = UInt64((call.pauseOfReader + call.uploadPause) * 1000)
         // The disk works on threads, and what was begun is waited for.
         if call.download != nil { pauses += UInt64(plan.network.longestThreadStart) * 6000 }
         // A stop gives the waits for other threads up to a second more.

@@ -124,7 +124,7 @@ extension Reasons {
         }
         let isTriedAgain = plan.client.retries || call.download != nil || call.kind == .events
         let waits = isTriedAgain ? 5_000_000 * (call.download == nil ? 1 : requests) : 0
-        let reading = call.reading == .slowly ? (bytes / 1000 + 30) * 5000 : 0
+        let reading = (bytes / 1000 + 30) * call.pauseOfReader
         // A cache folder is found, read and written on threads.
         let disk =
             plan.keeping?.cache == nil && call.kind != .file ? 0 : 30 * network.longestThreadStart * requests

@@ -44,13 +44,15 @@ enum RangeFault: String, Codable, CaseIterable {
     case ignoresCondition
     /// Sends a part that begins elsewhere, and says so.
     case otherStart
+    /// Sends a part that begins later than it was asked for, and says so.
+    case laterStart
     /// Sends less than it was asked for.
     case shorter
     /// Says that there is no such range.
     case noRange
     /// Says that the whole has another length.
     case otherLength
-    /// Says that the content is coded, whatever is asked for.
+    /// Codes the content, whatever is asked for. A part is as long as the one that it should be.
     case coded
     /// Says that it sends several ranges.
     case severalRanges
@@ -60,6 +62,9 @@ enum RangeFault: String, Codable, CaseIterable {
     case tooLong
     /// Does not repeat the validator.
     case hidesValidator
+
+    /// Those that are drawn at first. The others take the place of some of these.
+    static let usual = allCases.filter { $0 != .laterStart }
 }
 
 /// Downloads are drawn here.
@@ -168,7 +173,7 @@ extension Plan {
             }
             if calls[call].replies[reply].ending == .floods { calls[call].replies[reply].ending = .complete }
             if isFaulty, dice.chance(50) {
-                calls[call].replies[reply].rangeFault = dice.one(of: RangeFault.allCases)
+                calls[call].replies[reply].rangeFault = dice.one(of: RangeFault.usual)
             }
         }
     }

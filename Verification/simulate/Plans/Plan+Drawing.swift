@@ -59,6 +59,7 @@ extension Plan {
         }
         sayMore()
         encryptNames()
+        beUnkind()
         // What has to be done on a disk is tried again on the loop of the process, which is a real one.
         if files != nil || keeping != nil || calls.contains(where: { $0.kind == .file }) {
             kernel?.threadFailures = 0

@@ -54,6 +54,8 @@ struct ClientPlan: Codable, Equatable {
     var repeatsAnyMethod = false
     var proxy = Proxy.none
     var hasProxyCredentials = false
+    /// Whether the client itself looks up the names of servers behind an HTTP proxy.
+    var resolvesForProxy: Bool?
     /// The proxy sends its own replies byte by byte, with this pause before each.
     var proxyPause: Int?
     var resolving = Resolving.system
@@ -206,6 +208,8 @@ struct CallPlan: Codable, Equatable {
     var upload = 0
     var uploadPause = 0
     var reading = Reading.fetch
+    /// The pause after each piece of one who reads slowly.
+    var readingPause: Int?
     var total: Int?
     var cancellation: Int?
     var isOnLoop = false
@@ -322,6 +326,8 @@ struct ReplyPlan: Codable, Equatable {
     var word: Word?
     /// In which line it stops, if it stalls: otherwise in the middle of the body.
     var stop: Stop?
+    /// Whether the bytes behind it are a response, in its last segment.
+    var hasResponseBehind: Bool?
 }
 
 extension ReplyPlan {
@@ -330,6 +336,9 @@ extension ReplyPlan {
 }
 
 extension CallPlan {
+    /// The pause after each piece, in microseconds.
+    var pauseOfReader: Int { reading == .slowly ? readingPause ?? 5000 : 0 }
+
     var mayChangeCaches: Bool { isAlone != true && ![.get, .head, .prewarm, .raw, .events].contains(kind) }
     /// Whether one of its replies may never end.
     var isFlooded: Bool { replies.contains { $0.ending == .floods } }

@@ -148,7 +148,7 @@ final class Callers: @unchecked Sendable {
             for try await piece in response.body {
                 body += piece
                 if call.reading == .firstPiece { break }
-                if call.reading == .slowly { await kernel.sleep(microseconds: 5000) }
+                if call.reading == .slowly { await kernel.sleep(microseconds: call.pauseOfReader) }
             }
         }
         let isWhole = call.reading != .none && call.reading != .firstPiece

@@ -270,7 +270,7 @@ struct ClientMaker {
         if plan.hasProxyCredentials {
             proxy.credentials = Proxy.Credentials(user: "user", password: World.proxySecret)
         }
-        if plan.proxy == .socksLocal { proxy.lookup = .byClient }
+        if plan.proxy == .socksLocal || plan.resolvesForProxy == true { proxy.lookup = .byClient }
         if plan.proxy == .https { proxy.tls = settings.tls }
         let exceptions = (world.plan.peers?.exceptions).flatMap { try? ProxyExceptions($0.rawValue) }
         settings.proxy = ProxySettings(proxy, except: exceptions ?? ProxyExceptions())

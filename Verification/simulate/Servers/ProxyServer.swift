@@ -110,7 +110,24 @@ final class ProxyServer: @unchecked Sendable {
         if world.plan.peers?.exceptions?.covers(host) == true {
             world.fault("proxy", "\(name) is an exception")
         }
+        judgeForm(isAddress: IPAddress(plain) != nil, name, host: host)
         return host
+    }
+
+    /// The proxy is asked for the address that the client has chosen, and for the name where it has none: a
+    /// proxy that looks the name up goes wherever its own resolver leads.
+    private func judgeForm(isAddress: Bool, _ name: String, host: Int) {
+        let plan = world.plan
+        // A vector's name may be an address.
+        guard world.sequence(ofHost: host) == nil, world.proof(ofHost: host) == nil else { return }
+        world.kernel.count("judge: name or address for a proxy")
+        let client = plan.client
+        let isByClient =
+            client.proxy == .socks || client.proxy == .socksLocal || client.resolvesForProxy == true
+        // A request's own addresses are those of its first host only.
+        guard isByClient || client.resolving != .request else { return }
+        let isChosen = isByClient || client.resolving == .map && plan.resolvers == nil
+        if isAddress != isChosen { world.fault("proxy", "\(name) is asked for, chosen here: \(isChosen)") }
     }
 
     private func serveSOCKS(_ http: HTTPWire) async throws(WireError) {

@@ -1,4 +1,3 @@
-internal import CSimulation
 internal import DirectCore
 
 /// A request that a server has received, and the reply of the plan that it gets.
@@ -40,7 +39,7 @@ struct ReplySender {
         let codings = reply.isCoded ? ["gzip", "deflate"].filter(accepted.contains) : []
         coding = codings.isEmpty ? nil : isSilent ? "gzip" : codings[number % codings.count]
         file = Self.file(for: request, in: world)
-        var coded = coding.map { Self.compress(plain, isGzip: $0 == "gzip") }
+        var coded = coding.map { Coding.compress(plain, isGzip: $0 == "gzip") }
         if isSilent, let members = reply.emptyMembers {
             coded = coded.map { Array(repeatElement($0, count: members).joined()) }
         }
@@ -107,7 +106,7 @@ struct ReplySender {
         case .floods: return false
         case .addsBytes:
             // Never a response: one that came a moment later could be the response to the next request.
-            if reply.framing != .untilClose { try await write(Array("\0bad".utf8)) }
+            if reply.framing != .untilClose, !hasSurplus { try await write(Array("\0bad".utf8)) }
         case .closes, .breaksOff, .closesBefore: return false
         }
         return reply.framing != .untilClose || isHead
@@ -195,20 +194,12 @@ struct ReplySender {
         }
     }
 
-    private static func compress(_ bytes: [UInt8], isGzip: Bool) -> [UInt8] {
-        var buffer = [UInt8](repeating: 0, count: bytes.count + bytes.count / 100 + 300)
-        buffer.removeLast(
-            buffer.count - sim_compress(bytes, bytes.count, isGzip ? 1 : 0, &buffer, buffer.count)
-        )
-        return buffer
-    }
-
     private func flood() async throws(WireError) {
         let piece: [UInt8]
         switch reply.flood {
         case .bytes: piece = Array(repeating: 0x61, count: 4096)
         case .tinyChunks: piece = Array("1\r\na\r\n".utf8)
-        case .emptyMembers: piece = Self.compress([], isGzip: true)
+        case .emptyMembers: piece = Coding.compress([], isGzip: true)
         case .chunkLine:
             piece = Array("xxxxxxxx".utf8)
             try await http.wire.write(Array("1;x=".utf8))
@@ -238,7 +229,7 @@ struct ReplySender {
                 let more = reply.word == .chunkExtensions ? " ; x=\"a;b\";y" : ""
                 try await write(Array("\(String(part.count, radix: 16))\(more)\r\n".utf8) + part + [13, 10])
             } else {
-                try await write(Array(part))
+                try await write(Array(part) + (hasSurplus ? surplus : []))
             }
         }
         if isCut, reply.ending == .stalls, let line = reply.stop?.beginning {
@@ -246,6 +237,19 @@ struct ReplySender {
         }
         guard reply.framing == .chunked, !isCut else { return }
         try await write(Array("0\r\n\(reply.word == .trailers ? "X-Last: 1\r\n" : "")\r\n".utf8))
+    }
+
+    /// Whether a response that nobody has asked for comes in the same segment as the end of this one, and is
+    /// read together with it: the client cannot take it for the answer to a later request.
+    private var hasSurplus: Bool {
+        reply.hasResponseBehind == true && reply.ending == .addsBytes && reply.framing == .length && !isHead
+            && reply.parts == 1 && !body.isEmpty && body.count + surplus.count < 100
+            && world.plan.hosts[host].pieceSize == nil && !request.connection.hasMarks
+            && request.connection.down.room > 100
+    }
+
+    private var surplus: [UInt8] {
+        Array("HTTP/1.1 200 OK\r\nX-Reply: 0\r\nX-Call: \(number)\r\nContent-Length: 0\r\n\r\n".utf8)
     }
 
     /// Writes bytes, in small pieces if the host does. As with segments those of long replies grow.

@@ -1,3 +1,4 @@
+internal import CSimulation
 internal import DirectCore
 
 /// A version of a file as one server has it. No two have the same bytes.
@@ -49,6 +50,7 @@ struct FileReply {
             }
         }
         if let asked = range, fault == .otherStart { range = asked.lowerBound / 2..<size }
+        if let asked = range, fault == .laterStart { range = (asked.lowerBound + size) / 2..<size }
         if let asked = range, fault == .shorter {
             range = asked.lowerBound..<(asked.lowerBound + size + 1) / 2
         }
@@ -61,6 +63,11 @@ struct FileReply {
         if let range {
             status = 206
             body = Array(body[range])
+            // Nothing else tells that these are other bytes.
+            if fault == .coded {
+                let coded = Coding.compress(body, isGzip: true)
+                body = Array((coded + [UInt8](repeating: 0, count: body.count)).prefix(body.count))
+            }
             if fault == .tooLong { body += Array("more".utf8) }
             let length = fault == .otherLength ? size + 1 : size
             lines.append("Content-Range: bytes \(range.lowerBound)-\(range.upperBound - 1)/\(length)")
@@ -129,5 +136,16 @@ extension World {
                 }
             }
         }
+    }
+}
+
+/// Codings that servers give content.
+enum Coding {
+    static func compress(_ bytes: [UInt8], isGzip: Bool) -> [UInt8] {
+        var buffer = [UInt8](repeating: 0, count: bytes.count + bytes.count / 100 + 300)
+        buffer.removeLast(
+            buffer.count - sim_compress(bytes, bytes.count, isGzip ? 1 : 0, &buffer, buffer.count)
+        )
+        return buffer
     }
 }

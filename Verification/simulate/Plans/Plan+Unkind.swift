@@ -1,0 +1,50 @@
+/// Servers and callers that do at one time what others do at several.
+extension Plan {
+    /// A generator of its own leaves all else as it is.
+    mutating func beUnkind() {
+        var dice = Dice(seed: seed ^ 0x0B_AD5E)
+        for call in calls.indices {
+            if calls[call].reading == .slowly, let limit = client.readLimit, dice.chance(50) {
+                // The limit is for the server, and not for the one who reads.
+                calls[call].readingPause = min(2 * limit, 100_000)
+            }
+            for place in calls[call].replies.indices { calls[call].replies[place].addResponse(&dice) }
+            if calls[call].download != nil { moveStarts(ofCall: call, &dice) }
+        }
+        cutKeptResponses(&dice)
+        let mayResolve = [.resolver, .cachingResolver].contains(client.resolving) && resolvers == nil
+        if [.http, .https].contains(client.proxy), mayResolve {
+            client.resolvesForProxy = dice.chance(70)
+        }
+    }
+
+    /// A part that begins later follows one that has broken off.
+    private mutating func moveStarts(ofCall call: Int, _ dice: inout Dice) {
+        for place in calls[call].replies.indices.dropFirst() {
+            let isMoved = [.otherStart, .shorter, .tooLong].contains(calls[call].replies[place].rangeFault)
+            guard isMoved, dice.chance(50) else { continue }
+            calls[call].replies[place].rangeFault = .laterStart
+            calls[call].replies[place - 1].ending = .breaksOff
+        }
+    }
+
+    /// Of what a cache may keep, the chunks break off more often than the length.
+    private mutating func cutKeptResponses(_ dice: inout Dice) {
+        guard client.caches else { return }
+        for call in calls.indices where calls[call].resource != nil {
+            for place in calls[call].replies.indices
+            where calls[call].replies[place].ending == .breaksOff && dice.chance(70) {
+                calls[call].replies[place].framing = .chunked
+                calls[call].replies[place].lifetime = 60
+            }
+        }
+    }
+}
+
+extension ReplyPlan {
+    /// Lets the bytes behind it be a response, where there are any.
+    fileprivate mutating func addResponse(_ dice: inout Dice) {
+        guard ending == .addsBytes, dice.chance(60) else { return }
+        (hasResponseBehind, framing, parts, size) = (true, .length, 1, 10)
+    }
+}

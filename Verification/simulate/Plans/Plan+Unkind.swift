@@ -4,11 +4,6 @@ extension Plan {
     mutating func beUnkind() {
         var dice = Dice(seed: seed ^ 0x0B_AD5E)
         for call in calls.indices {
-            if calls[call].reading == .slowly, let limit = client.readLimit, dice.chance(50) {
-                // The limit is for the server, and not for the one who reads.
-                calls[call].readingPause = min(2 * limit, 100_000)
-            }
-            for place in calls[call].replies.indices { calls[call].replies[place].addResponse(&dice) }
             if calls[call].download != nil { moveStarts(ofCall: call, &dice) }
         }
         cutKeptResponses(&dice)
@@ -38,13 +33,5 @@ extension Plan {
                 calls[call].replies[place].lifetime = 60
             }
         }
-    }
-}
-
-extension ReplyPlan {
-    /// Lets the bytes behind it be a response, where there are any.
-    fileprivate mutating func addResponse(_ dice: inout Dice) {
-        guard ending == .addsBytes, dice.chance(60) else { return }
-        (hasResponseBehind, framing, parts, size) = (true, .length, 1, 10)
     }
 }

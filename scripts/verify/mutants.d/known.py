@@ -125,4 +125,30 @@ FAULTS = [
     ("a server without EDNS is not asked again", ("DatagramFormat.answer", "|Self.mayKnowNoEDNS(message)|", "false")),
     ("the next resolver of a chain is asked whatever the policy",
      ("ChainResolver.resolve(_:from:context:)", "|fallback == .never|", "false")),
+    # Faults of other clients, each with a world that shows it
+    ("an upload that breaks after an early success is a success",
+     ("BodyReading.finish", "||",
+      "if let upload, !isRequestOver { try? await exchange.awaitEnd(of: upload); return }")),
+    ("a proxy is asked for the name although the client chose the address",
+     ("Dialler.connect(to:behind:by:)", "|ProxyTarget.address(endpoint.address, port: port)|",
+      "ProxyTarget.host(connector.destination.host, port: port)")),
+    ("a part that is coded is joined", ("PartJudgement.part", "|headers.hasCodedContent|", "false")),
+    ("a part is joined wherever it begins",
+     ("PartJudgement.part", "let length?) = |ContentRange(ranges[0])|",
+      "{ (range: ContentRange?) -> ContentRange? in if case .part(_, let last, let length)? = range { return .part(first: "
+      "wanted.start, last: last, of: length) }; return range }(ContentRange(ranges[0]))"),
+     ("PartJudgement.part", "|$0 == last - wanted.start + 1|", "true")),
+    ("a chunked response that breaks off is kept as whole",
+     ("CacheFill.next", "||",
+      "if length == nil { do { guard let piece = try await body.next() else { await commit(); return nil }; if let draft, "
+      "await !draft.append(piece) { self.draft = nil }; return piece } catch { await commit(); throw error } }")),
 ]
+
+# A kept world, and the fault of the client that its judges find in it.
+SHOWN = {
+    "upload-breaks-after-an-early-success": "an upload that breaks after an early success is a success",
+    "proxy-is-asked-for-the-chosen-address": "a proxy is asked for the name although the client chose the address",
+    "part-that-is-coded": "a part that is coded is joined",
+    "part-that-begins-later-and-breaks-off": "a part is joined wherever it begins",
+    "chunked-response-that-breaks-off": "a chunked response that breaks off is kept as whole",
+}

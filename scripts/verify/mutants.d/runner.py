@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from known import SHOWN
 from sources import VARIABLE
 
 
@@ -213,7 +214,8 @@ BATCHES = [250, 250, 500, 1000, 2000, 4000, 6000, 6000]
 
 
 def by_worlds(copy, chosen, seeds, jobs):
-    """Prints which judge finds each fault, and after how many seeds. Without a fault the judges have to be silent.
+    """Prints which judge finds each fault, and after how many seeds, and which kept worlds show it. Without a fault the judges
+    have to be silent.
 
     The program is built once, and each run enables the fault whose number is in the environment."""
     program = copy.build_part("-c", "release", "--product", "simulate") / "simulate"
@@ -227,7 +229,18 @@ def by_worlds(copy, chosen, seeds, jobs):
         name, count = result or ("not found", f"more than {seeds:,}")
         print(f"| {mutant.name} | {name} | {count} |")
     missed = sum(1 for result in results if not result)
+    numbers = {mutant.name: mutant.number for mutant in chosen}
+    mute = [name for name, fault in SHOWN.items() if fault in numbers and not shows(program, name, numbers[fault])]
+    if mute:
+        sys.exit(f"mutants: these worlds do not show their faults: {', '.join(mute)}")
     print(f"mutants: {len(chosen) - missed} of {len(chosen)} found by worlds")
+
+
+def shows(program, name, number):
+    """Whether a judge finds a fault in a kept world. Without the fault `scripts/simulate` wants all judges to be silent."""
+    command = [str(program), "--plan", f"Fixtures/worlds/{name}.json"]
+    run = subprocess.run(command, env=dict(os.environ, **{VARIABLE: str(number)}), capture_output=True, text=True, timeout=60)
+    return "\nFAULT " in run.stdout
 
 
 def search(program, number, limit):

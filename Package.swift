@@ -114,7 +114,7 @@ let package = Package(
         .target(name: "DirectJSON", dependencies: ["DirectCore"], swiftSettings: memorySafe),
         .target(
             name: "DirectTransport",
-            dependencies: ["DirectCore", "DirectIO", "DirectTLS", "DirectHTTP1"],
+            dependencies: ["DirectCore", "DirectIO", "DirectLookup", "DirectTLS", "DirectHTTP1"],
             swiftSettings: memorySafe
         ),
         .target(

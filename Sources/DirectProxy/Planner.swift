@@ -32,46 +32,20 @@ struct Planner: Sendable {
                 isNamed: false
             )
         }
-        do throws(TransportError) {
-            let selection = try await selection(of: name, for: target, by: resolver, within: limit)
-            return Plan(route: .chosen(selection), isNamed: false)
-        } catch {
-            throw Refusal(error, of: target)
-        }
-    }
-
-    private func selection(
-        of name: DomainName,
-        for target: Target,
-        by resolver: any Resolver,
-        within limit: CallLimit
-    ) async throws(TransportError) -> EndpointSelection {
-        let deadline = limit.deadline(.resolve, stall: limit.timeouts.resolve, from: loop.now)
-        let question = Question(
-            resolver: resolver,
-            name: name,
-            target: target,
+        let query = ResolverQuery(
+            resolver,
+            for: name,
+            of: target.url,
+            // What a program speaks in its tunnel is not known: records of HTTPS are not asked for.
+            as: .http,
             loop: loop,
-            threads: limit.threads
+            threads: limit.threads,
+            failure: { $0 }
         )
-        let context = question.context(until: deadline.instant)
-        let answer: Resolution
-        do throws(ForeignFailure) {
-            answer = try await askForeignCode(until: context.deadline, on: loop, executor: limit.threads) {
-                try await resolver.firstAnswer(name, port: target.port, context: context)
-            }
+        do throws(DialFailure) {
+            return Plan(route: try await query.route(within: limit), isNamed: false)
         } catch {
-            switch error {
-            case .silent: throw deadline.timeout
-            case .cancelled: throw .cancelled
-            case .threw(let error):
-                throw .failed(.resolve, .resolver(ResolverError(error, of: resolver.name)))
-            }
-        }
-        do throws(ResolverError) {
-            return try question.selection(answer)
-        } catch {
-            throw .failed(.resolve, .resolver(error))
+            throw Refusal(error.cause, of: target)
         }
     }
 
@@ -83,60 +57,6 @@ struct Planner: Sendable {
             case .any: true
             }
         } ?? true
-    }
-}
-
-/// A question to a resolver, and its answers in the dialler's terms.
-private struct Question: Sendable {
-    let resolver: any Resolver
-    let name: DomainName
-    let target: Target
-    let loop: EventLoop
-    let threads: BlockingWork
-
-    func context(until end: Instant) -> ResolveContext {
-        // What a program speaks in its tunnel is not known: records of HTTPS are not asked for.
-        var context = ResolveContext(.http, deadline: end, loop: loop, threads: threads)
-        context.isComplete = target.url.hasTrailingDot
-        return context
-    }
-
-    /// Returns the endpoints of an answer as dialling takes them. One without addresses is an error: it
-    /// never means "ask another resolver".
-    func selection(_ answer: Resolution) throws(ResolverError) -> EndpointSelection {
-        guard !answer.endpoints.isEmpty else { throw ResolverError(resolver.name, .noAddresses) }
-        for case let fault? in answer.endpoints.lazy.map(\.fault) {
-            throw ResolverError(resolver.name, .address(fault))
-        }
-        var selection = EndpointSelection(answer.endpoints, port: target.port, answer.source)
-        selection.isStrictlyOrdered = answer.isStrictlyOrdered
-        selection.isProvisional = answer.isProvisional
-        selection.mayAskSystem = resolver.mayAskSystem
-        selection.failures = answer.failures
-        selection.report = { endpoint, report in
-            let outcome: DialOutcome
-            switch report {
-            case .connected(let time): outcome = .connected(after: time)
-            case .failed(let phase, let reason): outcome = .failed(TransportError.failed(phase, reason))
-            }
-            resolver.report(outcome, of: endpoint, for: name, port: target.port)
-        }
-        if let rest = answer.rest {
-            selection.rest = { await rest().flatMap { try? self.selection($0) } }
-        }
-        if let ask = answer.fallback {
-            selection.fallback = { end, isForCallerAlone in
-                var context = context(until: end)
-                context.isForCallerAlone = isForCallerAlone
-                do {
-                    let answer = try await resolver.fallback(ask, within: context).get()
-                    return .success(try answer.map(self.selection))
-                } catch {
-                    return .failure(.resolver(ResolverError(error, of: resolver.name)))
-                }
-            }
-        }
-        return selection
     }
 }
 

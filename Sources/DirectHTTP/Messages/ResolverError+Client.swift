@@ -28,13 +28,3 @@ extension HTTPError {
         return error
     }
 }
-
-extension DialOutcome {
-    init(_ report: DialReport) {
-        switch report {
-        case .connected(let time): self = .connected(after: time)
-        case .failed(let phase, let reason):
-            self = .failed(HTTPError(HTTPError.Phase(phase), HTTPError.Reason(reason)))
-        }
-    }
-}

@@ -193,7 +193,7 @@ final class Planner: Sendable {
     @inline(__always)
     private func query(for request: Request, to url: HTTPURL, _ name: DomainName) -> ResolverQuery? {
         if request.hasOptions, let own = request.resolver {
-            return ResolverQuery(own, for: name, of: url, loop: loop, threads: threads, isOfRequest: true)
+            return query(to: own, for: name, of: url, isOfRequest: true)
         }
         return hasResolver ? clientQuery(to: url, name) : nil
     }
@@ -201,7 +201,22 @@ final class Planner: Sendable {
     // Apart: a look at the resolver costs each request 80 instructions.
     @inline(never)
     private func clientQuery(to url: HTTPURL, _ name: DomainName) -> ResolverQuery? {
-        resolver.map { ResolverQuery($0, for: name, of: url, loop: loop, threads: threads) }
+        resolver.map { query(to: $0, for: name, of: url, isOfRequest: false) }
+    }
+
+    private func query(to resolver: any Resolver, for name: DomainName, of url: HTTPURL, isOfRequest: Bool)
+        -> ResolverQuery
+    {
+        ResolverQuery(
+            resolver,
+            for: name,
+            of: url,
+            as: url.scheme,
+            loop: loop,
+            threads: threads,
+            isOfRequest: isOfRequest,
+            failure: { HTTPError.from($0, name: nil) }
+        )
     }
 
     /// Returns the options with the client's limits where they have none of their own.

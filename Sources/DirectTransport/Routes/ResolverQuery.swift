@@ -1,10 +1,10 @@
-internal import DirectCore
-internal import DirectIO
-internal import DirectTransport
+package import DirectCore
+package import DirectIO
+package import DirectLookup
 
 /// A query to a resolver. It translates the resolver's answers into the dialler's terms.
-final class ResolverQuery: Sendable {
-    let resolver: any Resolver
+package final class ResolverQuery: Sendable {
+    package let resolver: any Resolver
     private let name: DomainName
     private let scheme: HTTPURL.Scheme
     private let port: UInt16
@@ -13,26 +13,34 @@ final class ResolverQuery: Sendable {
     private let loop: EventLoop
     private let threads: BlockingWork
     /// Whether the request has brought the resolver along.
-    let isOfRequest: Bool
+    private let isOfRequest: Bool
+    /// Returns the failure of dialling an endpoint as the resolver is told of it.
+    private let failure: @Sendable (TransportError) -> any Error
 
-    init(
+    /// - Parameters:
+    ///   - scheme: What the URL's server speaks, as far as the resolver has to know.
+    ///   - failure: Returns the failure of dialling an endpoint as the resolver is told of it.
+    package init(
         _ resolver: any Resolver,
         for name: DomainName,
         of url: HTTPURL,
+        as scheme: HTTPURL.Scheme,
         loop: EventLoop,
         threads: BlockingWork,
-        isOfRequest: Bool = false
+        isOfRequest: Bool = false,
+        failure: @escaping @Sendable (TransportError) -> any Error
     ) {
         self.resolver = resolver
         self.name = name
-        (scheme, port, isComplete) = (url.scheme, url.port, url.hasTrailingDot)
+        (self.scheme, port, isComplete) = (scheme, url.port, url.hasTrailingDot)
         self.loop = loop
         self.threads = threads
         self.isOfRequest = isOfRequest
+        self.failure = failure
     }
 
     /// Returns the answer that the resolver has at hand, as a route; `nil` if it has none.
-    func knownRoute() throws(DialFailure) -> Route? {
+    package func knownRoute() throws(DialFailure) -> Route? {
         do throws(ResolverError) {
             let context = context(until: .never)
             guard let answer = try resolver.knownAnswer(for: name, port: port, context: context) else {
@@ -45,7 +53,7 @@ final class ResolverQuery: Sendable {
     }
 
     /// Asks the resolver for the route, and waits for it within the limits of the call.
-    func route(within limit: CallLimit) async throws(DialFailure) -> Route {
+    package func route(within limit: CallLimit) async throws(DialFailure) -> Route {
         let start = loop.now
         let deadline = limit.deadline(.resolve, stall: limit.timeouts.resolve, from: start)
         let context = context(until: deadline.instant)
@@ -92,8 +100,8 @@ final class ResolverQuery: Sendable {
         // A client that may ask the system may have a request that may not.
         if isOfRequest, !resolver.mayAskSystem { selection.mayAskSystem = false }
         selection.isProvisional = answer.isProvisional
-        selection.report = { [resolver, name, port] endpoint, outcome in
-            resolver.report(DialOutcome(outcome), of: endpoint, for: name, port: port)
+        selection.report = { [resolver, name, port, failure] endpoint, outcome in
+            resolver.report(outcome.told(failure), of: endpoint, for: name, port: port)
         }
         selection.failures = answer.failures
         if let https = answer.https {
@@ -126,6 +134,15 @@ final class ResolverQuery: Sendable {
         } catch {
             // After a cancellation the dialler does not look at the reason.
             return .failure(.resolver(ResolverError(error, of: resolver.name)))
+        }
+    }
+}
+
+extension DialReport {
+    fileprivate func told(_ failure: (TransportError) -> any Error) -> DialOutcome {
+        switch self {
+        case .connected(let time): .connected(after: time)
+        case .failed(let phase, let reason): .failed(failure(.failed(phase, reason)))
         }
     }
 }

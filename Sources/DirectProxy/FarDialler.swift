@@ -41,7 +41,7 @@ struct FarDialler: Sendable {
         do throws(DialFailure) {
             let connection = try await dialler.dial(
                 ConnectionTarget(target.url, route: plan.route, proxy: proxy),
-                within: RequestLimits(from: dialler.loop.now, within: limit)
+                within: limit
             )
             return FarEnd(connection, isPlain: proxy?.proxy.scheme != .https)
         } catch {

@@ -63,7 +63,7 @@ struct EncryptedHello {
                             source: .request
                         )
                     ),
-                    within: RequestLimits(from: .now, within: limit)
+                    within: limit
                 )
                 (outcome, failure) = (connection.facts.tls?.encryptedClientHello, nil)
                 connection.close()

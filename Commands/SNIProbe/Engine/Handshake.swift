@@ -58,21 +58,21 @@ extension Handshake {
         offering offer: SurveyOffer,
         tools: ProbeTools,
         signs: SignsOfLife,
-        limits: DialLimits
+        limit: CallLimit,
+        on loop: EventLoop
     ) async -> (handshake: Handshake, connection: Connection?, tls: SurveyConnection?) {
-        let loop = limits.loop
         let start = loop.now
         var handshake = Handshake(serverName: offer.serverName, outcome: .failure(.cancelled))
         let socket: Socket
         do throws(TransportError) {
-            socket = try await probe.connect(limits, through: tools.settings.proxy)
+            socket = try await probe.connect(within: limit, through: tools.settings.proxy, on: loop)
         } catch {
             handshake.outcome = .failure(HandshakeFailure(connecting: error, through: tools.settings.proxy))
             return (handshake, nil, nil)
         }
         handshake.tcpTime = loop.now.since(start)
         do throws(HandshakeFailure) {
-            try await Preamble(socket: socket, limits: limits).run(tools.settings, for: probe)
+            try await Preamble(socket: socket, end: limit.end).run(tools.settings, for: probe)
         } catch {
             socket.close()
             handshake.tlsTime = loop.now.since(start) - (handshake.tcpTime ?? .zero)
@@ -98,7 +98,7 @@ extension Handshake {
             tls = connection
             try await connection.performHandshake(
                 over: socket,
-                limits.deadline(.tls, stall: limits.timeouts.tls)
+                limit.deadline(.tls, stall: limit.timeouts.tls, from: loop.now)
             )
             guard let chain = connection.served else { throw .failed(.tls, .tls(.noPeerCertificate)) }
             result = .success((connection.facts, chain))
@@ -113,7 +113,8 @@ extension Handshake {
         switch result {
         case .success((let facts, let chain)):
             // Without a verdict the chain is not trusted, and its faults say so.
-            try? await chain.trial?.hold(until: limits.deadline(.tls, stall: limits.timeouts.tls), on: loop)
+            let deadline = limit.deadline(.tls, stall: limit.timeouts.tls, from: loop.now)
+            try? await chain.trial?.hold(until: deadline, on: loop)
             let staple = facts.staple.flatMap { chain.judge(staple: $0) }
             handshake.outcome = .success(
                 Served(facts: facts, chain: tools.chains.examine(chain), staple: staple)
@@ -157,11 +158,16 @@ extension Handshake {
 
 extension Probe {
     /// Connects to the address, or to the proxy on the way to it. The caller must close the socket.
-    func connect(_ limits: DialLimits, through proxy: TunnelProxy?) async throws(TransportError) -> Socket {
+    func connect(
+        within limit: CallLimit,
+        through proxy: TunnelProxy?,
+        on loop: EventLoop
+    ) async throws(TransportError) -> Socket {
         let place = proxy?.endpoint ?? Endpoint(address, port: port)
-        let socket = try Network().socket(to: place.address, port: place.port ?? port, on: limits.loop)
+        let socket = try Network().socket(to: place.address, port: place.port ?? port, on: loop)
         do throws(TransportError) {
-            try await socket.waitUntilConnected(limits.deadline(.connect, stall: limits.timeouts.connect))
+            let deadline = limit.deadline(.connect, stall: limit.timeouts.connect, from: loop.now)
+            try await socket.waitUntilConnected(deadline)
         } catch {
             socket.close()
             throw error

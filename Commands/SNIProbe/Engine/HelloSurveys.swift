@@ -40,11 +40,11 @@ extension ProbeEngine {
         _ = await turn.join()
         defer { turn.end() }
         let end = loop.now.advanced(byNanoseconds: patience.clampedNanoseconds)
-        let limits = DialLimits(CallLimit(tools.timeouts, until: end), loop: loop)
+        let limit = CallLimit(tools.timeouts, until: end)
         do throws(TransportError) {
-            let socket = try await probe.connect(limits, through: tools.settings.proxy)
+            let socket = try await probe.connect(within: limit, through: tools.settings.proxy, on: loop)
             defer { socket.close() }
-            let dialogue = Preamble(socket: socket, limits: limits)
+            let dialogue = Preamble(socket: socket, end: end)
             do throws(HandshakeFailure) {
                 try await dialogue.run(tools.settings, for: probe)
             } catch {
@@ -66,8 +66,8 @@ extension Preamble {
             while true {
                 // A server that has closed may have said why.
                 if let piece = rest.popFirst() { try? await send(piece) }
-                let pauseEnd = limits.loop.now.advanced(byNanoseconds: pause.clampedNanoseconds)
-                let end = rest.isEmpty ? limits.end : min(pauseEnd, limits.end)
+                let pauseEnd = socket.loop.now.advanced(byNanoseconds: pause.clampedNanoseconds)
+                let end = rest.isEmpty ? self.end : min(pauseEnd, self.end)
                 guard let bytes = try await receive(upTo: 4096, until: end) else {
                     if rest.isEmpty { return .silent } else { continue }
                 }

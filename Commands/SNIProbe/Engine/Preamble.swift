@@ -7,7 +7,8 @@ internal import DirectHTTP
 /// Bytes are received one at a time, so that the dialogue takes nothing of what TLS has to read.
 struct Preamble {
     let socket: Socket
-    let limits: DialLimits
+    /// The end of the probe.
+    let end: Instant
 
     /// Sends the header and runs the dialogue that the settings ask for.
     func run(_ settings: ProbeSettings, for probe: Probe) async throws(HandshakeFailure) {
@@ -32,7 +33,7 @@ struct Preamble {
                 guard head.count < Self.mostBytes else {
                     throw .broken(.other, reason: "its answer has no end")
                 }
-                guard let byte = try await receive(upTo: 1, until: limits.end) else { throw .silentTLS }
+                guard let byte = try await receive(upTo: 1, until: end) else { throw .silentTLS }
                 head += byte
             }
         } catch {
@@ -62,7 +63,7 @@ struct Preamble {
                     case .incomplete: break
                     }
                     guard received.count < Self.mostBytes else { throw .noUpgrade(received, at: part) }
-                    guard let byte = try await receive(upTo: 1, until: limits.end) else { throw .silentTLS }
+                    guard let byte = try await receive(upTo: 1, until: end) else { throw .silentTLS }
                     received += byte
                 }
             }
@@ -79,7 +80,7 @@ struct Preamble {
             switch outcome {
             case .moved(let count): rest = rest.dropFirst(count)
             case .wouldBlock:
-                guard try await wait(at: socket.output, until: limits.end) else { throw .silentTLS }
+                guard try await wait(at: socket.output, until: end) else { throw .silentTLS }
             case .endOfStream: throw .closed
             case .failed: throw .reset
             }
@@ -96,13 +97,13 @@ struct Preamble {
             case .endOfStream: throw .closed
             case .failed: throw .reset
             }
-            if limits.loop.now >= limits.end { throw .silentTLS }
+            if socket.loop.now >= self.end { throw .silentTLS }
         }
     }
 
     /// Whether something has happened there before this moment.
     private func wait(at point: WaitPoint, until end: Instant) async throws(HandshakeFailure) -> Bool {
-        switch await point.wait(until: end, on: limits.loop) {
+        switch await point.wait(until: end, on: socket.loop) {
         case .ready: return true
         case .expired: return false
         case .cancelled: throw .cancelled

@@ -59,62 +59,62 @@ struct ProbeEngine: Sendable {
                 await sleep(until: loop.now.advanced(byNanoseconds: settings.interval.clampedNanoseconds))
             }
             _ = await turn.join()
-            handshakes.append(await repeated(probe, serverName, limits))
+            handshakes.append(await repeated(probe, serverName, limit))
             turn.end()
         }
         return handshakes
     }
 
     /// The limits of a probe that begins now.
-    private var limits: DialLimits {
+    private var limit: CallLimit {
         let end = loop.now.advanced(byNanoseconds: tools.timeouts.total)
-        return DialLimits(CallLimit(tools.timeouts, until: end), loop: loop)
+        return CallLimit(tools.timeouts, until: end)
     }
 
     /// Performs one probe, with retries as the settings allow. All attempts share one deadline.
     private func observeOnce(_ probe: Probe) async -> Observation {
-        let limits = limits
+        let limit = limit
         var attempt = 1
         while true {
-            var observation = await performAttempt(probe, within: limits)
+            var observation = await performAttempt(probe, within: limit)
             observation.attempts = attempt
             let pause = UInt64(100_000_000) << UInt64(min(attempt - 1, 5))
             guard attempt <= settings.retries, observation.isWorthRetrying,
-                loop.now.advanced(byNanoseconds: pause) < limits.end
+                loop.now.advanced(byNanoseconds: pause) < limit.end
             else { return observation }
             await sleep(until: loop.now.advanced(byNanoseconds: pause))
             attempt += 1
         }
     }
 
-    private func performAttempt(_ probe: Probe, within limits: DialLimits) async -> Observation {
+    private func performAttempt(_ probe: Probe, within limit: CallLimit) async -> Observation {
         var observation = Observation(probe: probe, time: UnixTime.milliseconds)
         let turn = tools.turns.turn(at: probe.endpoint, on: loop)
         // The wait for it does not count.
-        let limits = probe.target.usesTLS ? limits.later(by: await turn.join()) : limits
+        let limit = probe.target.usesTLS ? limit.later(by: await turn.join()) : limit
         let start = loop.now
         if probe.target.usesTLS {
-            await observeTLS(&observation, turn, within: limits)
+            await observeTLS(&observation, turn, within: limit)
         } else {
-            await observeWithoutTLS(&observation, within: limits)
+            await observeWithoutTLS(&observation, within: limit)
         }
         if observation.total == nil { observation.total = loop.now.since(start) }
         return observation
     }
 
-    private func observeWithoutTLS(_ observation: inout Observation, within limits: DialLimits) async {
+    private func observeWithoutTLS(_ observation: inout Observation, within limit: CallLimit) async {
         let probe = observation.probe
         let start = loop.now
         let socket: Socket
         do throws(TransportError) {
-            socket = try await probe.connect(limits, through: settings.proxy)
+            socket = try await probe.connect(within: limit, through: settings.proxy, on: loop)
         } catch {
             observation.connectFailure = HandshakeFailure(connecting: error, through: settings.proxy)
             return
         }
         observation.tcpTime = loop.now.since(start)
         do throws(HandshakeFailure) {
-            try await Preamble(socket: socket, limits: limits).run(settings, for: probe)
+            try await Preamble(socket: socket, end: limit.end).run(settings, for: probe)
         } catch {
             socket.close()
             observation.connectFailure = error
@@ -122,37 +122,37 @@ struct ProbeEngine: Sendable {
         }
         let connection = probe.connection(over: socket, survey: nil)
         if let url = probe.target.url {
-            observation.exchange = await request(url, over: connection, within: limits).run()
+            observation.exchange = await request(url, over: connection, within: limit).run()
         }
         connection.close()
     }
 
-    private func request(_ url: HTTPURL, over connection: Connection, within limits: DialLimits)
+    private func request(_ url: HTTPURL, over connection: Connection, within limit: CallLimit)
         -> ProbeRequest
     {
-        ProbeRequest(connection: connection, url: url, settings: settings, signs: signs, limits: limits)
+        ProbeRequest(connection: connection, url: url, settings: settings, signs: signs, limit: limit)
     }
 
     private func observeTLS(
         _ observation: inout Observation,
         _ turn: AddressTurns.Turn,
-        within limits: DialLimits
+        within limit: CallLimit
     ) async {
         let probe = observation.probe
         let names = serverNames(for: probe.target)
         async let asked = records(of: probe.target)
-        var limits = limits
+        var limit = limit
         if let secondName = names.second {
-            limits = limits.later(by: await compare(&observation, names.first, secondName, turn, limits))
+            limit = limit.later(by: await compare(&observation, names.first, secondName, turn, limit))
         } else {
-            observation.take(await makeFirst(probe, serverName: names.first, limits))
+            observation.take(await makeFirst(probe, serverName: names.first, limit))
             turn.end()
         }
         guard settings.isDeep || settings.triesECH else { return }
-        limits = limits.later(by: await turn.join())
+        limit = limit.later(by: await turn.join())
         defer { turn.end() }
-        observation.otherKeys = await tryOtherKeys(observation, names.first, limits)
-        observation.ech = await examineECH(observation, await asked, within: limits)
+        observation.otherKeys = await tryOtherKeys(observation, names.first, limit)
+        observation.ech = await examineECH(observation, await asked, within: limit)
     }
 
     /// The HTTPS records of the target, if they are wanted.
@@ -165,7 +165,7 @@ struct ProbeEngine: Sendable {
     private func examineECH(
         _ observation: Observation,
         _ replies: [RecordReply]?,
-        within limits: DialLimits
+        within limit: CallLimit
     ) async -> ECHFinding? {
         guard let replies else { return nil }
         var finding = ECHFinding(replies: replies)
@@ -173,10 +173,10 @@ struct ProbeEngine: Sendable {
         guard EncryptedClientHello.isSupported, observation.first?.tcpTime != nil else { return finding }
         let configs = finding.configs(for: Endpoint(probe.address, port: probe.port), port: probe.port)
         for config in configs.prefix(Self.mostConfigs) {
-            let handshake = await repeated(probe, host, limits) { $0.ech = config }
+            let handshake = await repeated(probe, host, limit) { $0.ech = config }
             var trial = ECHTrial(publicName: config.publicName, handshake: handshake)
             if trial.verdict == .staleKeys, let fresh = handshake.refusal?.fresh {
-                trial.retry = await repeated(probe, host, limits) { $0.ech = fresh }
+                trial.retry = await repeated(probe, host, limit) { $0.ech = fresh }
             }
             finding.trials.append(trial)
         }
@@ -193,25 +193,23 @@ struct ProbeEngine: Sendable {
         _ firstName: SNI,
         _ secondName: SNI,
         _ turn: AddressTurns.Turn,
-        _ limits: DialLimits
+        _ limit: CallLimit
     ) async -> UInt64 {
         let probe = observation.probe
         let patience = settings.comparisonTime.clampedNanoseconds
         var compared = ComparedHandshakes(
             .init(
                 loop: loop,
-                end: limits.end,
+                end: limit.end,
                 patience: patience,
                 // Beyond that, waiting for one would leave the others no time.
                 slowest: { min(tools.memory.slowest(at: probe.endpoint) ?? 0, patience * 3 / 8) },
                 turn: turn,
-                first: { await makeFirst(probe, serverName: firstName, limits) },
-                second: { await makeSecond(probe, serverName: secondName, limits) },
+                first: { await makeFirst(probe, serverName: firstName, limit) },
+                second: { await makeSecond(probe, serverName: secondName, limit) },
                 again: { side, end in
-                    var call = limits.call
-                    call.end = end
                     let name = side == .first ? firstName : secondName
-                    return await repeated(probe, name, DialLimits(call, loop: loop))
+                    return await repeated(probe, name, CallLimit(limit.timeouts, until: end))
                 },
                 confirmations: { confirmations(probe, firstName, first: $0, second: $1) },
                 vary: { tools.vary($0, probe.target) }
@@ -271,7 +269,7 @@ struct ProbeEngine: Sendable {
     }
 
     /// Makes a handshake for each kind of key and version that the first did not get, as far as wanted.
-    private func tryOtherKeys(_ observation: Observation, _ name: SNI, _ limits: DialLimits) async
+    private func tryOtherKeys(_ observation: Observation, _ name: SNI, _ limit: CallLimit) async
         -> [OtherKey]
     {
         guard settings.isDeep, let served = observation.first?.served, let leaf = served.chain.leaf else {
@@ -285,7 +283,7 @@ struct ProbeEngine: Sendable {
         return await withTaskGroup(of: OtherKey.self) { group in
             for kind in kinds {
                 group.addTask(executorPreference: loop) {
-                    let handshake = await repeated(observation.probe, name, limits) { offer in
+                    let handshake = await repeated(observation.probe, name, limit) { offer in
                         offer.version = kind.version
                         if kind.version == nil { offer.keys = kind == .ec ? .ec : .rsa }
                     }
@@ -302,14 +300,15 @@ struct ProbeEngine: Sendable {
     private func makeFirst(
         _ probe: Probe,
         serverName: SNI,
-        _ limits: DialLimits
+        _ limit: CallLimit
     ) async -> ComparedHandshakes.Lead {
         let (handshake, connection, tls) = await Handshake.perform(
             with: probe,
             offering: offer(serverName, to: probe.target),
             tools: tools,
             signs: signs,
-            limits: limits
+            limit: limit,
+            on: loop
         )
         var lead = ComparedHandshakes.Lead(handshake: handshake)
         var exchangeTime = Duration.zero
@@ -318,7 +317,7 @@ struct ProbeEngine: Sendable {
             if let url = probe.target.url, handshake.speaksHTTP,
                 settings.insecure || isAuthenticated(handshake, target: probe.target)
             {
-                lead.exchange = await request(url, over: connection, within: limits).run()
+                lead.exchange = await request(url, over: connection, within: limit).run()
                 lead.exchange?.wasAskedToRenegotiate = tls?.hasRefusedRenegotiation ?? false
                 exchangeTime = loop.now.since(start)
             }
@@ -338,10 +337,10 @@ struct ProbeEngine: Sendable {
     }
 
     /// Makes the handshake for comparison, again after a failure that may be temporary.
-    private func makeSecond(_ probe: Probe, serverName: SNI, _ limits: DialLimits) async -> Handshake {
+    private func makeSecond(_ probe: Probe, serverName: SNI, _ limit: CallLimit) async -> Handshake {
         var attempt = 0
         while true {
-            let handshake = await repeated(probe, serverName, limits)
+            let handshake = await repeated(probe, serverName, limit)
             guard let failure = handshake.failure, failure.isTransient, !failure.isRejection,
                 attempt < settings.retries
             else { return handshake }
@@ -353,7 +352,7 @@ struct ProbeEngine: Sendable {
     private func repeated(
         _ probe: Probe,
         _ serverName: SNI,
-        _ limits: DialLimits,
+        _ limit: CallLimit,
         change: (inout SurveyOffer) -> Void = { _ in }
     ) async -> Handshake {
         var offer = offer(serverName, to: probe.target)
@@ -363,7 +362,8 @@ struct ProbeEngine: Sendable {
             offering: offer,
             tools: tools,
             signs: signs,
-            limits: limits
+            limit: limit,
+            on: loop
         )
         connection?.close()
         return handshake
@@ -408,13 +408,10 @@ extension Handshake {
     }
 }
 
-extension DialLimits {
-    /// The same, which end so many nanoseconds later.
-    fileprivate func later(by nanoseconds: UInt64) -> DialLimits {
-        guard nanoseconds > 0 else { return self }
-        var call = call
-        call.end = call.end.advanced(byNanoseconds: nanoseconds)
-        return DialLimits(call, loop: loop)
+extension CallLimit {
+    /// The same, which ends so many nanoseconds later.
+    fileprivate func later(by nanoseconds: UInt64) -> CallLimit {
+        CallLimit(timeouts, until: end.advanced(byNanoseconds: nanoseconds))
     }
 }
 

@@ -15,20 +15,20 @@ struct ProbeRequest {
     let url: HTTPURL
     let settings: ProbeSettings
     let signs: SignsOfLife
-    let limits: DialLimits
+    let limit: CallLimit
 
     private var exchange: Exchange {
-        Exchange(connection, within: limits.call)
+        Exchange(connection, within: limit)
     }
 
     /// Sends the request and reads the response.
     func run() async -> ExchangeOutcome {
-        let start = limits.loop.now
+        let start = connection.loop.now
         var outcome = ExchangeOutcome()
         do throws(TransportError) {
             try await send()
             try await awaitFirstByte(&outcome, from: start)
-            outcome.head = try await exchange.receiveHead(from: limits.loop.now, nil, options: nil)
+            outcome.head = try await exchange.receiveHead(from: connection.loop.now, nil, options: nil)
             try await readBody(&outcome)
         } catch {
             outcome.failure = url.scheme == .http && outcome.beginsAsTLS ? .speaksTLS : .init(error)
@@ -57,12 +57,12 @@ struct ProbeRequest {
     private func awaitFirstByte(_ outcome: inout ExchangeOutcome, from start: Instant)
         async throws(TransportError)
     {
-        let deadline = limits.deadline(.response, stall: limits.timeouts.response)
+        let deadline = limit.deadline(.response, stall: limit.timeouts.response, from: connection.loop.now)
         while true {
             let step = connection.fill()
             switch step {
             case .moved:
-                outcome.firstByteTime = limits.loop.now.since(start)
+                outcome.firstByteTime = connection.loop.now.since(start)
                 // The header of a TLS record with an alert or a handshake message.
                 let bytes = connection.peek(9)
                 outcome.beginsAsHTTP2 = bytes.beginsAsHTTP2

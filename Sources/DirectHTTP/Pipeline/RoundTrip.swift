@@ -47,15 +47,12 @@ final class RoundTrip: Layer {
         do throws(DialFailure) {
             let plan = try plan(for: request, trail: trail, to: url)
             let query = plan.way.query
-            let limits = RequestLimits(
-                from: start,
-                within: call.limit,
-                observer: detour.flatMap { $0.observer(before: log) } ?? log
-            )
             var outgoing = OutgoingRequest(
                 plan.message,
                 over: target(of: plan.way, around: detour),
-                within: limits
+                from: start,
+                within: call.limit,
+                noting: detour.flatMap { $0.observer(before: log) } ?? log
             )
             if let query { try await resolve(query, for: &outgoing, noting: log) }
             let (head, body, record) = try await transport.send(&outgoing)
@@ -105,7 +102,7 @@ final class RoundTrip: Layer {
             return
         }
         try await transport.check(&request)
-        let route = try await query.route(within: request.limits.call)
+        let route = try await query.route(within: request.limit)
         log?.note(failuresBefore: route, of: request.target.url)
         request.target.route = route
     }
@@ -133,7 +130,7 @@ final class RoundTrip: Layer {
     /// Opens connections for the request, which is not sent.
     func warm(for hop: HopRequest, count: Int) async throws {
         let url = try hop.request.checkedURL()
-        let limits = RequestLimits(from: loop.now, within: hop.call.limit)
+        let start = loop.now
         do throws(DialFailure) {
             let plan = try plan(for: hop.request, trail: hop.trail, to: url)
             let query = plan.way.query
@@ -145,7 +142,7 @@ final class RoundTrip: Layer {
                     target.route = try await query.route(within: hop.call.limit)
                 }
             }
-            try await transport.warm(target, within: limits, count: count)
+            try await transport.warm(target, from: start, within: hop.call.limit, count: count)
         } catch {
             throw error.asError(name: url.host.description)
         }

@@ -23,21 +23,20 @@ struct EstablishedTransport: Sendable {
     }
 }
 
-/// Connects to one address, and performs the TLS handshake with the server there.
+/// Connects to one address of a leg's party, and performs the TLS handshake with the server there.
 struct Connector: Sendable {
-    let destination: Destination
-    let limits: DialLimits
-    let profile: ConnectionProfile
-    /// The options of its sockets. Those of the profile, except for the connection to a proxy.
-    let options: SocketOptions
-    let network: Network
+    let leg: Leg
+    let journey: Journey
     /// The way to translated addresses; `nil` if the system's resolver must not be asked for names.
-    var translation: Translation?
-    let loop: EventLoop
+    let translation: Translation?
     /// What TLS needs; `nil` if the destination uses none.
     private let security: Security?
     /// What is done about Encrypted Client Hello; `nil` if that was not asked for.
     var ech: ECHOffer?
+
+    var destination: Destination { leg.destination }
+    var profile: ConnectionProfile { leg.profile }
+    var loop: EventLoop { journey.loop }
 
     private struct Security {
         let context: TLSContext
@@ -49,33 +48,25 @@ struct Connector: Sendable {
 
     /// Makes a connector. The settings of TLS are loaded here: those that cannot be used are an error before
     /// anything is connected.
-    init(
-        _ destination: Destination,
-        limits: DialLimits,
-        profile: ConnectionProfile,
-        options: SocketOptions,
-        network: Network,
-        translation: Translation?
-    ) async throws(TransportError) {
-        self.destination = destination
-        self.limits = limits
-        self.profile = profile
-        self.options = options
-        self.network = network
-        self.translation = translation
-        loop = limits.loop
-        guard destination.isSecure else {
+    init(_ leg: Leg, on journey: Journey) async throws(TransportError) {
+        (self.leg, self.journey) = (leg, journey)
+        let (dialler, loop) = (journey.dialler, journey.loop)
+        let mayTranslate = dialler.settings.mayAskSystem && leg.mayAskSystem
+        translation =
+            mayTranslate
+            ? Translation(translators: dialler.network.translators, vetting: dialler.vetting(of: leg)) : nil
+        guard leg.destination.isSecure else {
             security = nil
             return
         }
         let start = loop.now
         // Not part of the handshake, whose peer is not to blame for a disk.
-        let deadline = limits.deadline(.tls, stall: .loading)
-        let context = try await profile.tls.context(deadline, on: loop, log: limits.log)
+        let deadline = journey.deadline(.tls, stall: .loading)
+        let context = try await leg.profile.tls.context(deadline, on: loop, log: journey.log)
         do throws(TLSError) {
             security = Security(
                 context: context,
-                identity: try (profile.identity?.verified ?? destination.host).serverIdentity,
+                identity: try (leg.profile.identity?.verified ?? leg.destination.host).serverIdentity,
                 loadTime: loop.now.since(start)
             )
         } catch {
@@ -115,7 +106,7 @@ struct Connector: Sendable {
     /// Opens a socket to a Unix domain socket. While the server's queue is full, tries again until the time
     /// to connect is over: at an address the system itself would do so.
     private func openSocket(to path: UnixSocketPath) async throws(AttemptFailure) -> Socket {
-        let deadline = limits.deadline(.connect, stall: limits.timeouts.connect)
+        let deadline = journey.deadline(.connect, stall: journey.timeouts.connect)
         while true {
             do throws(AttemptFailure) {
                 return try await openSocket(of: .path(path))
@@ -177,7 +168,7 @@ struct Connector: Sendable {
     ) async throws(AttemptFailure) -> (Socket, IPAddress?) {
         let others: [IPAddress]
         do throws(TransportError) {
-            let deadline = limits.deadline(.connect, stall: limits.timeouts.resolve)
+            let deadline = journey.deadline(.connect, stall: journey.timeouts.resolve)
             others = try await translation.translators.addresses(for: address, deadline, on: loop)
         } catch {
             throw error.isTimeout ? failure : AttemptFailure(phase: .connect, cause: error)
@@ -222,12 +213,14 @@ struct Connector: Sendable {
     /// Opens a socket, waiting for a descriptor if necessary, and waits until it is connected.
     @inline(never)
     private func openSocket(of peer: Peer) async throws(AttemptFailure) -> Socket {
+        let network = journey.network
         let socket: Socket
         do throws(TransportError) {
-            socket = try await network.shortage.openSocket(limits) { () throws(TransportError) in
+            socket = try await network.shortage.openSocket(journey.room, on: loop) {
+                () throws(TransportError) in
                 switch peer {
                 case .address(let address, let port):
-                    try network.socket(to: address, port: port, options: options, on: loop)
+                    try network.socket(to: address, port: port, options: leg.options, on: loop)
                 case .path(let path): try network.socket(to: path, on: loop)
                 }
             }
@@ -235,7 +228,7 @@ struct Connector: Sendable {
             throw AttemptFailure(phase: .connect, cause: error)
         }
         do throws(TransportError) {
-            try await socket.waitUntilConnected(limits.deadline(.connect, stall: limits.timeouts.connect))
+            try await socket.waitUntilConnected(journey.deadline(.connect, stall: journey.timeouts.connect))
         } catch {
             socket.close()
             throw AttemptFailure(phase: .connect, cause: error)
@@ -264,7 +257,8 @@ struct Connector: Sendable {
             throw .failed(.tls, reason: .tls(error), consequence: .stop)
         }
         do throws(TransportError) {
-            try await tls.performHandshake(over: socket, limits.deadline(.tls, stall: limits.timeouts.tls))
+            let deadline = journey.deadline(.tls, stall: journey.timeouts.tls)
+            try await tls.performHandshake(over: socket, deadline)
         } catch {
             if error.isTimeout { tls.dropOfferedSessions() }
             let consequence = error.consequence

@@ -21,8 +21,11 @@ package struct DescriptorShortage: Sendable {
 
     /// Opens a socket. As long as there is no descriptor, closes idle connections or waits, in order of
     /// arrival.
+    ///
+    /// - Parameter room: The limits of this wait and of all others for the same connection.
     func openSocket(
-        _ limits: DialLimits,
+        _ room: Deadline,
+        on loop: EventLoop,
         open: () throws(TransportError) -> Socket
     ) async throws(TransportError) -> Socket {
         if queue.isEmpty {
@@ -32,18 +35,18 @@ package struct DescriptorShortage: Sendable {
                 guard error.isDescriptorShortage else { throw error }
             }
         }
-        let handle = LoopHandle(loop: limits.loop)
+        let handle = LoopHandle(loop: loop)
         queue.join(handle)
         defer { queue.leave(handle) }
         while true {
-            if limits.descriptorDeadline <= limits.loop.now { return try openLastTime(limits, open: open) }
+            if room.instant <= loop.now { return try openLastTime(room, on: loop, open: open) }
             // A caller that is not the first in the queue is woken when it is.
             guard queue.isFirst(handle) else {
-                try await wait(at: handle, until: limits.descriptorDeadline)
+                try await wait(at: handle, until: room.instant)
                 continue
             }
             if let socket = try openClosingIdle(open) { return socket }
-            try await pause(at: handle, until: limits.descriptorDeadline)
+            try await pause(at: handle, until: room.instant)
         }
     }
 
@@ -51,19 +54,20 @@ package struct DescriptorShortage: Sendable {
     /// query. The resolver may use a reserve of descriptors (`Descriptors.reserve`) that sockets do not use,
     /// so it does not queue behind connections.
     func retryLookup<Answer>(
-        _ limits: DialLimits,
+        _ room: Deadline,
+        on loop: EventLoop,
         lookup: () async throws(DialFailure) -> Answer
     ) async throws(DialFailure) -> Answer {
         while true {
             do throws(DialFailure) {
                 return try await lookup()
             } catch {
-                guard error.cause.isDescriptorShortage, limits.descriptorDeadline > limits.loop.now else {
+                guard error.cause.isDescriptorShortage, room.instant > loop.now else {
                     throw error
                 }
             }
             do throws(CancellationError) {
-                try await makeRoom(on: limits.loop, until: limits.descriptorDeadline)
+                try await makeRoom(on: loop, until: room.instant)
             } catch {
                 throw DialFailure(cause: .cancelled)
             }
@@ -87,15 +91,16 @@ package struct DescriptorShortage: Sendable {
     /// that is tried late. Idle connections still make room for it; a shortage without them is now an error,
     /// or a time-out if the whole call is over.
     private func openLastTime(
-        _ limits: DialLimits,
+        _ room: Deadline,
+        on loop: EventLoop,
         open: () throws(TransportError) -> Socket
     ) throws(TransportError) -> Socket {
-        if limits.end > limits.loop.now, let socket = try openClosingIdle(open) { return socket }
+        if room.end > loop.now, let socket = try openClosingIdle(open) { return socket }
         do throws(TransportError) {
             return try open()
         } catch {
-            guard error.isDescriptorShortage, limits.end <= limits.loop.now else { throw error }
-            throw .failed(.queue, limits.call.timeout)
+            guard error.isDescriptorShortage, room.end <= loop.now else { throw error }
+            throw room.untilEnd.timeout
         }
     }
 

@@ -8,11 +8,13 @@ internal import DirectTLS
 extension Dialler {
     /// Returns a race between the addresses, in the order in which to try them.
     ///
-    /// - Parameter latest: The addresses to begin with. It gets those that come during the race.
+    /// - Parameters:
+    ///   - latest: The addresses to begin with. It gets those that come during the race.
+    ///   - end: The end of the call.
     func race(
         _ destination: Destination,
         selection latest: Locked<EndpointSelection>,
-        limits: DialLimits,
+        end: Instant,
         detour: Detour?,
         connect: @escaping Connect
     ) -> HappyEyeballs {
@@ -29,7 +31,7 @@ extension Dialler {
             stagger: isOrdered(selection) ? nil : settings.dialling.staggerNanoseconds,
             passesOverWrongServers: settings.dialling.onCertificateMismatch == .tryNext,
             provisional: selection.isProvisional ? Set(selection.endpoints) : [],
-            end: limits.end.atMost(loop.now.advanced(byNanoseconds: Self.longestRace)),
+            end: end.atMost(loop.now.advanced(byNanoseconds: Self.longestRace)),
             loop: loop,
             connect: connect
         )

@@ -1,3 +1,4 @@
+package import DirectCore
 internal import DirectHTTP1
 
 /// One request as the transport sends it: what is sent, what the connection has to be, and within which
@@ -8,7 +9,11 @@ internal import DirectHTTP1
 package struct OutgoingRequest: ~Copyable {
     package let message: OutgoingMessage
     package var target: ConnectionTarget
-    package let limits: RequestLimits
+    /// When it began.
+    let start: Instant
+    package let limit: CallLimit
+    /// Is told what happens to the request; `nil` without an observer.
+    let observer: (any TransportObserver)?
     /// The head, if it was written before there was a connection; `nil` if it is written to its buffer.
     var written: WrittenHead?
 
@@ -17,11 +22,15 @@ package struct OutgoingRequest: ~Copyable {
     package init(
         _ message: consuming OutgoingMessage,
         over target: consuming ConnectionTarget,
-        within limits: consuming RequestLimits
+        from start: Instant,
+        within limit: consuming CallLimit,
+        noting observer: consuming (any TransportObserver)?
     ) {
         self.message = message
         self.target = target
-        self.limits = limits
+        self.start = start
+        self.limit = limit
+        self.observer = observer
     }
 }
 

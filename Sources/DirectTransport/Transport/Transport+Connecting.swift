@@ -1,4 +1,4 @@
-internal import DirectCore
+package import DirectCore
 internal import DirectHTTP1
 internal import DirectIO
 
@@ -24,17 +24,10 @@ extension Transport {
     ) async throws(DialFailure) -> (LeasedConnection, Detour?) {
         // On an idle connection the writer finds an invalid request; here one would be dialled for nothing.
         try await check(&request)
-        let limits = request.limits
-        let asksKernel = !request.message.mayBeSentTwice
         guard let detour = request.target.detour else {
-            return (try await firstFree(request.target, asksKernel: asksKernel, within: limits), nil)
+            return (try await firstFree(request.target, for: request), nil)
         }
-        return try await connection(
-            to: request.target,
-            around: detour,
-            asksKernel: asksKernel,
-            within: limits
-        )
+        return try await connection(for: request, around: detour)
     }
 
     /// Leases a connection to another endpoint than the earlier attempts, if there is one.
@@ -44,57 +37,60 @@ extension Transport {
     // Not inlined, as `dial`: a request that waits for another one's connection would need the room.
     @inline(never)
     private func connection(
-        to target: borrowing ConnectionTarget,
-        around detour: Detour,
-        asksKernel: Bool,
-        within limits: RequestLimits
+        for request: borrowing OutgoingRequest,
+        around detour: Detour
     ) async throws(DialFailure) -> (LeasedConnection, Detour?) {
-        if let kept = takeKept(target, asksKernel: asksKernel) { return (kept, detour) }
+        if let kept = takeKept(request.target, for: request) { return (kept, detour) }
         // If there is no other endpoint, a connection to the endpoint of an earlier attempt may serve. The
         // endpoints are determined here and not when dialling, so that a server with one address costs no
         // handshake for each attempt.
-        guard let selection = try await dialler.selection(for: target, within: limits) else {
-            return (try await firstFree(target, asksKernel: asksKernel, within: limits), detour)
+        guard let selection = try await dialler.selection(for: request.target, within: request.limit)
+        else {
+            return (try await firstFree(request.target, for: request), detour)
         }
         if detour.isHedge {
-            return try await connectionForHedge(to: target, around: detour, among: selection, within: limits)
+            return try await connectionForHedge(request, around: detour, among: selection)
         }
-        let narrowed = target.around(detour.among(selection))
-        if let kept = takeKept(narrowed, asksKernel: asksKernel) { return (kept, narrowed.detour) }
-        return (try await firstFree(narrowed, asksKernel: asksKernel, within: limits), narrowed.detour)
+        let narrowed = request.target.around(detour.among(selection))
+        if let kept = takeKept(narrowed, for: request) { return (kept, narrowed.detour) }
+        return (try await firstFree(narrowed, for: request), narrowed.detour)
     }
 
     /// Dials another endpoint at once: a hedge does not queue, because it would hold up other requests.
     private func connectionForHedge(
-        to target: borrowing ConnectionTarget,
+        _ request: borrowing OutgoingRequest,
         around detour: Detour,
-        among selection: EndpointSelection,
-        within limits: RequestLimits
+        among selection: EndpointSelection
     ) async throws(DialFailure) -> (LeasedConnection, Detour?) {
         let others = detour.others(among: selection.endpoints)
         guard !others.isEmpty else { throw DialFailure(cause: .failed(.connect, .overtaken)) }
         let narrowed = detour.among(selection.limited(to: others))
-        guard let permit = pool.permitAtOnce(target.poolKey, route: target.route) else {
+        guard let permit = pool.permitAtOnce(request.target.poolKey, route: request.target.route) else {
             throw DialFailure(cause: .failed(.queue, .overtaken))
         }
-        return (try await dial(target.around(narrowed), permit: permit, within: limits), narrowed)
+        return (try await dial(request.target.around(narrowed), permit: permit, for: request), narrowed)
     }
 
     /// Leases an idle connection or dials one, whichever is possible first.
+    ///
+    /// - Parameter target: that of the request, or one around the endpoints of earlier attempts.
     // Inlined, because each further function that waits takes at least 1 KiB.
     @inline(__always)
     private func firstFree(
         _ target: borrowing ConnectionTarget,
-        asksKernel: Bool,
-        within limits: RequestLimits
+        for request: borrowing OutgoingRequest
     ) async throws(DialFailure) -> LeasedConnection {
         let acquisition: ConnectionPool.Acquisition
         let start = loop.now
         do throws(TransportError) {
             acquisition = try await pool.checkOut(
                 target,
-                asksKernel: asksKernel,
-                deadline: limits.call.deadline(.queue, stall: limits.call.timeouts.queue, from: loop.now)
+                asksKernel: !request.message.mayBeSentTwice,
+                deadline: request.limit.deadline(
+                    .queue,
+                    stall: request.limit.timeouts.queue,
+                    from: loop.now
+                )
             )
         } catch {
             throw DialFailure(cause: error)
@@ -104,15 +100,18 @@ extension Transport {
         case .reuse(let connection, let lease):
             return LeasedConnection(connection: connection, lease: lease, wasIdle: true, queued: queued)
         case .dial(let permit):
-            var leased = try await dial(target, permit: permit, within: limits)
+            var leased = try await dial(target, permit: permit, for: request)
             leased.queued = queued
             return leased
         }
     }
 
     /// Returns an idle connection that the detour allows; `nil` if there is none.
-    private func takeKept(_ target: borrowing ConnectionTarget, asksKernel: Bool) -> LeasedConnection? {
-        pool.takeIdle(target, asksKernel: asksKernel, at: loop.now)
+    private func takeKept(
+        _ target: borrowing ConnectionTarget,
+        for request: borrowing OutgoingRequest
+    ) -> LeasedConnection? {
+        pool.takeIdle(target, asksKernel: !request.message.mayBeSentTwice, at: loop.now)
             .map { LeasedConnection(connection: $0, lease: $1, wasIdle: true) }
     }
 
@@ -121,11 +120,11 @@ extension Transport {
     func dial(
         _ target: borrowing ConnectionTarget,
         permit: ConnectionPool.Permit,
-        within limits: RequestLimits
+        for request: borrowing OutgoingRequest
     ) async throws(DialFailure) -> LeasedConnection {
         do throws(DialFailure) {
-            let connection = try await dialler.dial(target, within: limits)
-            let lease = pool.admit(connection, permit: permit, since: limits.start)
+            let connection = try await dialler.dial(target, within: request.limit, noting: request.observer)
+            let lease = pool.admit(connection, permit: permit, since: request.start)
             return LeasedConnection(connection: connection, lease: lease, wasIdle: false)
         } catch {
             pool.release(permit)
@@ -141,14 +140,15 @@ extension Transport {
     /// - Throws: the first failure, when all attempts have ended.
     package func warm(
         _ target: borrowing ConnectionTarget,
-        within limits: RequestLimits,
+        from start: Instant,
+        within limit: CallLimit,
         count: Int
     ) async throws(DialFailure) {
         let permits = pool.warm(target.poolKey, route: target.route, count: count, at: loop.now)
         let failure = await withTaskGroup(of: DialFailure?.self) { group in
             for permit in permits {
                 let copy = target.around(nil)
-                group.addTask { await self.warm(copy, permit: permit, within: limits) }
+                group.addTask { await self.warm(copy, permit: permit, from: start, within: limit) }
             }
             return await group.reduce(nil) { $0 ?? $1 }
         }
@@ -158,11 +158,12 @@ extension Transport {
     private func warm(
         _ target: borrowing ConnectionTarget,
         permit: ConnectionPool.WarmingPermit,
-        within limits: RequestLimits
+        from start: Instant,
+        within limit: CallLimit
     ) async -> DialFailure? {
         do throws(DialFailure) {
-            let connection = try await dialler.dial(target, within: limits)
-            pool.deliver(connection, permit: permit, since: limits.start, at: loop.now)
+            let connection = try await dialler.dial(target, within: limit)
+            pool.deliver(connection, permit: permit, since: start, at: loop.now)
             return nil
         } catch {
             pool.release(permit)
@@ -178,7 +179,7 @@ extension Transport {
     package func check(_ request: inout OutgoingRequest) async throws(DialFailure) {
         guard request.written == nil else { return }
         do throws(TransportError) {
-            let framing = try await request.message.body.framing(on: loop, within: request.limits.call)
+            let framing = try await request.message.body.framing(on: loop, within: request.limit)
             let head = request.message.head(
                 to: request.target.url,
                 isProxied: request.target.proxy != nil,

@@ -34,7 +34,7 @@ package final class Transport: Sendable {
             let (connection, lease) = pool.takeIdle(
                 request.target,
                 asksKernel: !request.message.mayBeSentTwice,
-                at: request.written == nil ? request.limits.start : loop.now
+                at: request.written == nil ? request.start : loop.now
             )
         {
             leased = LeasedConnection(connection: connection, lease: lease, wasIdle: true)
@@ -66,7 +66,7 @@ extension Transport {
         on leased: LeasedConnection
     ) async throws(TransportError) -> IncomingResponse {
         let connection = leased.connection
-        let exchange = Exchange(connection, within: request.limits.call)
+        let exchange = Exchange(connection, within: request.limit)
         let isReused = connection.hasServed
         var upload: Upload?
         do throws(TransportError) {
@@ -98,7 +98,7 @@ extension Transport {
             try judge(head, of: request, on: leased)
             let record = record(of: request, on: leased, sent: sent, isReused: isReused)
             connection.hasServed = true
-            request.limits.observer?.note(making: .responded(head.status, record))
+            request.observer?.note(making: .responded(head.status, record))
             if let upload, head.status.code >= 300 { try await end(upload, after: head.status) }
             if case .tunnel = connection.framing {
                 return try await detach(leased, from: request, after: upload, exchange, head, record)
@@ -117,7 +117,7 @@ extension Transport {
         async throws(TransportError) -> BodyFraming
     {
         if let written = request.written { return written.framing }
-        let framing = try await request.message.body.framing(on: loop, within: request.limits.call)
+        let framing = try await request.message.body.framing(on: loop, within: request.limit)
         let asksKernel = !request.message.mayBeSentTwice
         if leased.wasIdle, !leased.connection.isIdleAndAlive(asksKernel: asksKernel) {
             throw .failed(.request, .connectionClosed)
@@ -141,7 +141,7 @@ extension Transport {
             written: request.written?.bytes
         )
         let endpoint = exchange.connection.facts.endpoint
-        request.limits.observer?.note(making: .sending(endpoint, bytes: count, isReused: isReused))
+        request.observer?.note(making: .sending(endpoint, bytes: count, isReused: isReused))
         return (try exchange.send(count), rest)
     }
 
@@ -191,12 +191,12 @@ extension Transport {
     ) -> ExchangeRecord {
         var record = ExchangeRecord(
             connection: leased.connection.facts,
-            start: request.limits.start,
+            start: request.start,
             sent: sent,
             response: loop.now,
             isReused ? .reused : leased.wasIdle ? .prewarmed : .dialled,
             // An observer gets the record before it is known whether the body has arrived.
-            bodyEnd: request.limits.observer == nil ? nil : BodyEnd()
+            bodyEnd: request.observer == nil ? nil : BodyEnd()
         )
         record.queued = leased.queued
         return record
@@ -229,7 +229,7 @@ extension Transport {
         }
         record.bodyEnd?.note(record.response)
         let count = UInt64(buffered.content.count)
-        request.limits.observer?.note(making: .bodyEnded(bytes: count, isWhole: true))
+        request.observer?.note(making: .bodyEnded(bytes: count, isWhole: true))
         pool.conclude(leased.connection, lease: leased.lease, at: record.response)
         return (head, .complete(buffered.content, buffered.trailers ?? HTTPHeaders()), record)
     }
@@ -246,8 +246,8 @@ extension Transport {
         _ record: ExchangeRecord
     ) async throws(TransportError) -> IncomingResponse {
         var record = record
-        let exchange = Exchange(leased.connection, within: request.limits.call)
-        var reading = BodyReading(exchange, upload, request.limits.observer)
+        let exchange = Exchange(leased.connection, within: request.limit)
+        var reading = BodyReading(exchange, upload, request.observer)
         reading.note(buffered)
         reading.end = record.bodyEnd
         if upload != nil { reading.head = head }
@@ -292,10 +292,10 @@ extension Transport {
         if let upload { try await exchange.awaitEnd(ofSwitching: upload) }
         guard !leased.connection.isRetired else { throw .failed(.response, .connectionClosed) }
         pool.part(with: leased.connection, leased.lease)
-        request.limits.observer?.note(making: .bodyEnded(bytes: 0, isWhole: true))
+        request.observer?.note(making: .bodyEnded(bytes: 0, isWhole: true))
         var record = record
         record.bodyEnd = record.bodyEnd ?? BodyEnd()
-        return (head, .upgraded(leased.connection, request.limits.call.timeouts), record)
+        return (head, .upgraded(leased.connection, request.limit.timeouts), record)
     }
 }
 
@@ -371,7 +371,7 @@ extension Transport {
                 attempts: wasIdle ? [] : connection.facts.search.failedAttempts
             )
         }
-        request.limits.observer?.note(.foundDead(connection.facts.endpoint))
+        request.observer?.note(.foundDead(connection.facts.endpoint))
         return pool.replace(connection, lease: lease)
     }
 
@@ -388,7 +388,7 @@ extension Transport {
     ) async throws(DialFailure) -> LeasedConnection {
         let permit = try replace(leased, after: failure, of: request)
         let target = request.target.around(detour)
-        var fresh = try await dial(target, permit: permit, within: request.limits)
+        var fresh = try await dial(target, permit: permit, for: request)
         fresh.queued = leased.queued
         return fresh
     }

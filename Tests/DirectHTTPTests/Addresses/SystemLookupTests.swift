@@ -129,10 +129,7 @@ struct SystemLookupTests {
     > {
         let url = try HTTPURL("http://\(name):\(server.port)/\(number)")
         return Task {
-            try await dialler.dial(
-                ConnectionTarget(url, route: .system),
-                within: RequestLimits(from: .now, within: .none)
-            )
+            try await dialler.dial(ConnectionTarget(url, route: .system), within: .none)
         }
     }
 }

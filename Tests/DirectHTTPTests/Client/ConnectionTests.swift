@@ -16,10 +16,7 @@ struct ConnectionTests {
         let url = try HTTPURL(server.https("a.test"))
         let route = Route.chosen([server.endpoint], port: url.port, source: .request)
         let connection = try await Dialler(settings.dialConfiguration)
-            .dial(
-                ConnectionTarget(url, route: route),
-                within: RequestLimits(from: .now, within: .none)
-            )
+            .dial(ConnectionTarget(url, route: route), within: .none)
         for _ in 0..<3 {
             let exchange = Exchange(connection, within: .none)
             let message = OutgoingMessage(.get, headers: [:])

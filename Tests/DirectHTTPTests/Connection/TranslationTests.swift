@@ -218,9 +218,6 @@ struct TranslationTests {
         let dialler = Dialler(settings.dialConfiguration, network: network)
         guard let url = try? HTTPURL("https://a.test/") else { throw DialFailure(cause: .cancelled) }
         let route = Route.chosen([Endpoint(stringLiteral: address)], port: 443, source: .request)
-        return try await dialler.dial(
-            ConnectionTarget(url, route: route),
-            within: RequestLimits(from: .now, within: .none)
-        )
+        return try await dialler.dial(ConnectionTarget(url, route: route), within: .none)
     }
 }

@@ -20,7 +20,7 @@ struct UnsolicitedTests {
         let connection = try await Dialler(settings.dialConfiguration)
             .dial(
                 ConnectionTarget(url, route: .chosen([server.endpoint], port: url.port, source: .request)),
-                within: RequestLimits(from: .now, within: CallLimit(timeouts, until: .never))
+                within: CallLimit(timeouts, until: .never)
             )
         _ = await connection.socket.waitForInput(.reader, until: .never)
         #expect(throws: TransportError.self) { try connection.checkSilence() }

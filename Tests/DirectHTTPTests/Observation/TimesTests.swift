@@ -331,8 +331,7 @@ struct TimesTests {
             route: isByProxy ? .byProxy : .chosen([endpoint], port: 443, source: .request),
             proxy: proxy.map { ProxyEntry($0, tls: settings.tls) }
         )
-        let limits = RequestLimits(from: clock.now, within: .none)
-        let connection = try await dialler.dial(target, within: limits)
+        let connection = try await dialler.dial(target, within: .none)
         defer { connection.close() }
         return connection.facts
     }

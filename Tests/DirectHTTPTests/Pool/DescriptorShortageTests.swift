@@ -15,10 +15,10 @@ struct DescriptorShortageTests {
     private let tries = Locked(0)
     private let shortage = DescriptorShortage(queue: DescriptorQueue(), closeIdleConnection: { false })
 
-    private func limits(queue: Duration, total: Duration? = nil) -> DialLimits {
+    private func room(queue: Duration, total: Duration? = nil) -> Deadline {
         let end = total.map { time.moment(after: $0) } ?? .never
-        let call = CallLimit(Timeouts(queue: queue, total: total).nanoseconds, until: end)
-        return DialLimits(call, loop: time.loop)
+        let limit = CallLimit(Timeouts(queue: queue, total: total).nanoseconds, until: end)
+        return limit.deadline(.queue, stall: limit.timeouts.queue, from: time.loop.now)
     }
 
     /// A look-up of the system's resolver that lacks a descriptor so many times.
@@ -34,9 +34,11 @@ struct DescriptorShortageTests {
 
     @Test("The system's resolver is asked every 50 milliseconds until it gets one")
     func lookup() async throws {
-        let limits = limits(queue: .seconds(7))
+        let room = room(queue: .seconds(7))
         let answer = Task {
-            try await shortage.retryLookup(limits) { () async throws(DialFailure) in try lookup(failing: 3) }
+            try await shortage.retryLookup(room, on: time.loop) { () async throws(DialFailure) in
+                try lookup(failing: 3)
+            }
         }
         for _ in 0..<3 { try await time.pass(.milliseconds(50)) }
         #expect(try await answer.value == "an answer" && tries.withLock { $0 } == 4)
@@ -44,9 +46,10 @@ struct DescriptorShortageTests {
 
     @Test("When the time limit of the queue has passed, the lack of a descriptor is the error of the look-up")
     func lookupInVain() async throws {
-        let limits = limits(queue: .milliseconds(120))
+        let room = room(queue: .milliseconds(120))
         let answer = Task {
-            try await shortage.retryLookup(limits) { () async throws(DialFailure) in try lookup(failing: .max)
+            try await shortage.retryLookup(room, on: time.loop) { () async throws(DialFailure) in
+                try lookup(failing: .max)
             }
         }
         for pause in [50, 50, 20] { try await time.pass(.milliseconds(pause)) }
@@ -56,9 +59,10 @@ struct DescriptorShortageTests {
 
     @Test("A cancelled look-up is not asked again")
     func cancelledLookup() async throws {
-        let limits = limits(queue: .seconds(7))
+        let room = room(queue: .seconds(7))
         let answer = Task {
-            try await shortage.retryLookup(limits) { () async throws(DialFailure) in try lookup(failing: .max)
+            try await shortage.retryLookup(room, on: time.loop) { () async throws(DialFailure) in
+                try lookup(failing: .max)
             }
         }
         try await time.waitBegins(for: .milliseconds(50))
@@ -75,9 +79,9 @@ struct DescriptorShortageTests {
         "A call that ends while a socket waits for a descriptor has timed out in the queue, with its own limit"
     )
     func socketAtTheEnd() async throws {
-        let limits = limits(queue: .seconds(7), total: .milliseconds(80))
+        let room = room(queue: .seconds(7), total: .milliseconds(80))
         let opened = Task {
-            try await shortage.openSocket(limits) { () throws(TransportError) in
+            try await shortage.openSocket(room, on: time.loop) { () throws(TransportError) in
                 tries.withLock { $0 += 1 }
                 throw .failed(.connect, .system(SystemError("socket", code: EMFILE)))
             }

@@ -112,9 +112,9 @@ struct FewDescriptorsTests {
     @Test("The system's resolver is asked again if it lacked a descriptor")
     func lookUp() async throws {
         let lab = Lab(canMakeRoom: true) { _ in }
-        let limits = DialLimits(.none, loop: .shared)
+        let room = CallLimit.none.deadline(.queue, stall: CallLimit.none.timeouts.queue, from: .now)
         let asked = Locked(0)
-        let answer = try await lab.dialler.network.shortage.retryLookup(limits) {
+        let answer = try await lab.dialler.network.shortage.retryLookup(room, on: .shared) {
             () async throws(DialFailure) in
             let isFirst = asked.withLock { asked in
                 asked += 1
@@ -188,7 +188,7 @@ private struct Lab {
         let route = Route.chosen(endpoints, port: 80, source: .request)
         return try await dialler.dial(
             ConnectionTarget(url, route: route),
-            within: RequestLimits(from: .now, within: CallLimit(timeouts.nanoseconds, until: .never))
+            within: CallLimit(timeouts.nanoseconds, until: .never)
         )
     }
 }

@@ -14,16 +14,12 @@ struct ECHRetryTests {
         var configuration = DialConfiguration()
         configuration.encryptedClientHello = .whenAvailable
         let dialler = Dialler(configuration)
-        let limits = CallLimit(Timeouts().nanoseconds, until: .never)
         let leg = Leg(
             to: Destination(try HTTPURL("https://secret.test/")),
             route: .system,
             profile: dialler.profiles.base
         )
-        var connector = try await dialler.connector(
-            for: leg,
-            limits: DialLimits(limits, loop: dialler.loop)
-        )
+        var connector = try await Journey(of: dialler, within: .none).connector(for: leg)
         connector.ech = ECHOffer(config, innerName: "secret.test")
         return connector
     }

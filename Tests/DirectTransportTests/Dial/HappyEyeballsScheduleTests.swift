@@ -115,7 +115,7 @@ struct RaceScheduleTests {
         let failure = await #expect(throws: DialFailure.self) {
             try await dialler.dial(
                 ConnectionTarget(url, route: route),
-                within: RequestLimits(from: .now, within: CallLimit(timeouts, until: Instant(nanoseconds: 1)))
+                within: CallLimit(timeouts, until: Instant(nanoseconds: 1))
             )
         }
         guard case .failed(.resolve, .timedOut(after: .seconds(3)))? = failure?.cause else {

@@ -17,9 +17,9 @@ struct ProbeConnectionTests {
         let tools = ProbeTools(ProbeSettings(), loop: .shared)
         // The deadline is over before the task runs, as on a machine that is too busy.
         let past = Instant(nanoseconds: 1)
-        let limits = DialLimits(CallLimit(tools.timeouts, until: past), loop: .shared)
+        let limit = CallLimit(tools.timeouts, until: past)
         do throws(TransportError) {
-            return .success(try await probe.connect(limits, through: nil))
+            return .success(try await probe.connect(within: limit, through: nil, on: .shared))
         } catch {
             return .failure(error)
         }
@@ -39,14 +39,15 @@ struct ProbeConnectionTests {
         let server = try FixtureServer.start(behaviour: .bytes(.silent))
         let (probe, loop) = (try probe(of: server), EventLoop.shared)
         let tools = ProbeTools(ProbeSettings(), loop: loop)
-        let limits = DialLimits(CallLimit(tools.timeouts, until: .never), loop: loop)
+        let limit = CallLimit(tools.timeouts, until: .never)
         let handshake = Task(executorPreference: loop) {
             await Handshake.perform(
                 with: probe,
                 offering: SurveyOffer(serverName: nil, offersHTTP: false),
                 tools: tools,
                 signs: SignsOfLife(),
-                limits: limits
+                limit: limit,
+                on: loop
             ).handshake
         }
         _ = try await server.waitUntil { $0.count == 1 }

@@ -27,8 +27,8 @@ FAULTS = [
      ("ProxyNegotiation.receive", "} else { try await connection.wait(for: step, as: .reader, |deadline|)",
       "{ var fresh = deadline; fresh.extend(from: connection.loop.now); return fresh }()")),
     ("a connection made ahead is held back",
-     ("Transport.warm", "|dialler.dial(target, within: limits)|",
-      "{ () async throws(DialFailure) -> Connection in let made = try await dialler.dial(target, within: limits); try? "
+     ("Transport.warm", "|dialler.dial(target, within: limit)|",
+      "{ () async throws(DialFailure) -> Connection in let made = try await dialler.dial(target, within: limit); try? "
       "await loop.sleep(until: loop.now.advanced(byNanoseconds: 7_500_000_000)); return made }()")),
     ("a retry waits after it has drained",
      ("Attempts.sendInAttempts", "try await loop.sleep(until: |end|)",

@@ -5,18 +5,19 @@ internal import DirectTLS
 
 /// Legs behind a proxy. The proxy's own leg is travelled like any other. Then either the proxy forwards each
 /// `http` request, or a `ProxyNegotiation` opens a tunnel, and TLS with the server runs inside it.
-extension Dialler {
+extension Journey {
     /// Arrives at a party whose address the proxy before it finds.
     func arrive(
-        at leg: Leg,
         behind before: Leg,
         by connector: Connector,
         around detour: Detour?
     ) async throws(DialFailure) -> Arrival {
+        let leg = connector.leg
         let (host, port) = (leg.destination.host, leg.destination.port)
-        return try await connector.offering(settings.echConfig?(host)) { connector throws(DialFailure) in
+        return try await connector.offering(dialler.settings.echConfig?(host)) {
+            connector throws(DialFailure) in
             try checkVetting(of: leg.destination)
-            let proxy = try await travel(before, within: connector.limits, around: detour)
+            let proxy = try await travel(before, around: detour)
             var transport = proxy.transport
             if leg.forwarding != nil {
                 // The TLS facts are those of the proxy, not of the server.
@@ -24,12 +25,7 @@ extension Dialler {
                 return proxy.behindProxy(transport, at: loop.now)
             }
             do throws(AttemptFailure) {
-                transport = try await openTunnel(
-                    to: .host(host, port: port),
-                    by: connector,
-                    at: proxy,
-                    before
-                )
+                transport = try await openTunnel(to: .host(host, port: port), at: proxy, before, for: connector)
                 try await connector.secure(&transport)
                 return proxy.behindProxy(transport, at: loop.now)
             } catch {
@@ -47,7 +43,7 @@ extension Dialler {
     /// address: a name that resolves to an address of the internal network must not be reachable through a
     /// proxy (SSRF).
     private func checkVetting(of destination: Destination) throws(DialFailure) {
-        guard let vetting = settings.vetting else { return }
+        guard let vetting = dialler.settings.vetting else { return }
         guard let address = destination.host.address else {
             throw DialFailure(cause: .failed(.proxy, .proxy(.unseenByVetting)))
         }
@@ -65,13 +61,13 @@ extension Dialler {
         let proxy: Arrival
         do throws(DialFailure) {
             // A detour avoids addresses of the server, not of the proxy.
-            proxy = try await travel(before, within: connector.limits)
+            proxy = try await travel(before)
         } catch {
             throw AttemptFailure(atProxy: error)
         }
         let port = endpoint.port ?? connector.destination.port
         let target = ProxyTarget.address(endpoint.address, port: port)
-        var transport = try await openTunnel(to: target, by: connector, at: proxy, before)
+        var transport = try await openTunnel(to: target, at: proxy, before, for: connector)
         try await connector.secure(&transport)
         return transport
     }
@@ -81,11 +77,10 @@ extension Dialler {
     @inline(never)
     private func openTunnel(
         to target: ProxyTarget,
-        by connector: Connector,
         at proxy: Arrival,
-        _ leg: Leg
+        _ leg: Leg,
+        for connector: Connector
     ) async throws(AttemptFailure) -> EstablishedTransport {
-        let limits = connector.limits
         guard let entry = leg.proxy else { return proxy.transport }
         guard let authorizer = entry.authorizer, entry.proxy.speaksHTTP else {
             return try await negotiate(target, on: proxy.transport, at: proxy, entry, nil, connector)
@@ -93,7 +88,7 @@ extension Dialler {
         let authority = String(decoding: target.authority, as: UTF8.self)
         let credentials = authorizer.credentials(method: .connect, target: authority, body: [])
         do throws(AttemptFailure) {
-            try await renew(credentials, within: limits)
+            try await renew(credentials)
         } catch {
             proxy.transport.close()
             throw error
@@ -113,7 +108,7 @@ extension Dialler {
                 return tunnel
             } catch {
                 guard let refusal = error.credentialRefusal,
-                    try await renew(credentials, after: refusal, within: limits)
+                    try await renew(credentials, after: refusal)
                 else { throw error }
                 transport = try await reconnect(to: proxy)
             }
@@ -136,15 +131,15 @@ extension Dialler {
             times: .init(connect: transport.connectTime, end: start)
         )
         let negotiation = ProxyNegotiation(
-            connection: connection(transport, facts: facts),
+            connection: dialler.connection(transport, facts: facts),
             entry: entry,
             target: target,
             authorization: authorization,
-            deadline: connector.limits.deadline(.proxy, stall: connector.limits.timeouts.connect)
+            deadline: deadline(.proxy, stall: timeouts.connect)
         )
         // If this throws, the connection closes the transport.
         let early = try await negotiation.open(
-            serverMaySpeakFirst: settings.serverMaySpeakFirst && !connector.destination.isSecure
+            serverMaySpeakFirst: dialler.settings.serverMaySpeakFirst && !connector.destination.isSecure
         )
         negotiation.connection.detach()
         let time = transport.connectTime + (transport.tlsTime ?? .zero) + loop.now.since(start)
@@ -175,16 +170,15 @@ extension Dialler {
     @discardableResult
     private func renew(
         _ credentials: RenewedCredentials,
-        after refusal: HTTPHeaders? = nil,
-        within limits: DialLimits
+        after refusal: HTTPHeaders? = nil
     ) async throws(AttemptFailure) -> Bool {
-        let deadline = limits.deadline(.proxy, stall: limits.timeouts.connect)
+        let deadline = deadline(.proxy, stall: timeouts.connect)
         do throws(ForeignFailure) {
             return try await credentials.renew(after: refusal) { source throws(ForeignFailure) in
                 try await askForeignCode(
                     until: deadline.instant,
                     on: loop,
-                    executor: limits.call.threads,
+                    executor: limit.threads,
                     source
                 )
             } != nil

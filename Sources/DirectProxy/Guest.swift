@@ -196,8 +196,8 @@ final class Guest: @unchecked Sendable {
     /// - Parameters:
     ///   - isInContent: Whether the program is in the midst of its content: it may send for long, and begin
     ///     late to read an answer of any length.
-    ///   - mayLinger: Called when the program's system has the answer. Returns whether to wait for the program's
-    ///     end.
+    ///   - mayLinger: Called when the program's system has the answer. Returns whether to wait for the end
+    ///     of the program.
     func close(behindHalf isInContent: Bool, mayLinger: () -> Bool) async {
         socket.finishSending()
         if isInContent {

@@ -115,7 +115,9 @@ struct PathSearchTests {
         let sent = try [middle.issue(CertificateProfile(for: "a.test")), middle.certificate].map(\.der)
         func isGood(_ mark: (OpaquePointer) -> Void) throws -> Bool {
             let marked = try marked(middle.certificate.der, mark)
-            let context = try TLSContext.testing { $0.roots = .only([.der(root.rootDER), .pem(Array(marked.utf8))]) }
+            let context = try TLSContext.testing {
+                $0.roots = .only([.der(root.rootDER), .pem(Array(marked.utf8))])
+            }
             return try context.verify(sent, for: .name("a.test")) == nil
         }
         #expect(try isGood { _ in })

@@ -25,7 +25,12 @@ extension Journey {
                 return proxy.behindProxy(transport, at: loop.now)
             }
             do throws(AttemptFailure) {
-                transport = try await openTunnel(to: .host(host, port: port), at: proxy, before, for: connector)
+                transport = try await openTunnel(
+                    to: .host(host, port: port),
+                    at: proxy,
+                    before,
+                    for: connector
+                )
                 try await connector.secure(&transport)
                 return proxy.behindProxy(transport, at: loop.now)
             } catch {

@@ -130,7 +130,7 @@ FAULTS = [
      ("BodyReading.finish", "||",
       "if let upload, !isRequestOver { try? await exchange.awaitEnd(of: upload); return }")),
     ("a proxy is asked for the name although the client chose the address",
-     ("Dialler.connect(to:behind:by:)", "|ProxyTarget.address(endpoint.address, port: port)|",
+     ("Journey.connect(to:behind:by:)", "|ProxyTarget.address(endpoint.address, port: port)|",
       "ProxyTarget.host(connector.destination.host, port: port)")),
     ("a part that is coded is joined", ("PartJudgement.part", "|headers.hasCodedContent|", "false")),
     ("a part is joined wherever it begins",

@@ -239,7 +239,7 @@ struct ForwarderTests {
 
     @Test("An answer to half a request that the program has not read yet survives a stop")
     func stopBehindAnswer() async throws {
-        let (stage, program, far) = try Self.halfRequest()
+        let (stage, program, far) = try Self.halfRequest { $0.limits.drain = .seconds(100_000) }
         // More than the program's system takes while the program reads nothing, less than the proxy's takes.
         let body = String(repeating: "x", count: 500_000)
         try far.send("HTTP/1.1 413 Too Large\r\nConnection: close\r\nContent-Length: 500000\r\n\r\n\(body)")

@@ -14,8 +14,8 @@ public struct DiallingSettings: Hashable, Sendable {
     /// The delay after which the next address is tried beside the previous one, if that has not connected by
     /// then (RFC 8305, section 5). Values below 100 ms count as 100 ms, values above 2 s as 2 s.
     public var stagger: Duration = .milliseconds(250)
-    /// Whether addresses are tried one after the other in the given order, without a race and without regard
-    /// to earlier results.
+    /// Whether new connections try addresses one after the other in the given order, without a race and
+    /// without regard to earlier results. An idle connection to any of them is used first.
     public var keepsOrder = false
     /// The reaction to a wrong certificate.
     public var onCertificateMismatch = WrongServer.fail

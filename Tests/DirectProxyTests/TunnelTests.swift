@@ -323,6 +323,7 @@ struct TunnelTests {
         await upstream.proxy.stop()
         let answer = try stage.answer("CONNECT \(Stage.name) HTTP/1.1\r\n\r\n")
         #expect(answer.hasPrefix("HTTP/1.1 502 "))
-        #expect(answer.contains(": upstream proxy: connect: "))
+        // Refused, or reset: a process that another test starts has the port until it executes its program.
+        #expect(answer.contains(": upstream proxy: "))
     }
 }

@@ -107,7 +107,8 @@ struct PartialAnswerTests {
         defer { for peer in [failing, good] { peer.stop() } }
         let answer = try await dns(failing, good).answer(on: time.loop)
         #expect(answer.endpoints == ["2001:db8::1", "127.0.0.1"] && answer.lacks.isEmpty)
-        #expect(good.questions.allSatisfy { !$0.isForIPv6 } && good.questions.count == 1)
+        // A failure that is known before the other question is sent lets that begin at the good one, too.
+        #expect(good.questions.count { !$0.isForIPv6 } == 1)
     }
 
     @Test("A cached answer that lacks a family is used while that is asked for, and completed")

@@ -208,8 +208,6 @@ struct CallPlan: Codable, Equatable {
     var upload = 0
     var uploadPause = 0
     var reading = Reading.fetch
-    /// The pause after each piece of one who reads slowly.
-    var readingPause: Int?
     var total: Int?
     var cancellation: Int?
     var isOnLoop = false
@@ -326,8 +324,6 @@ struct ReplyPlan: Codable, Equatable {
     var word: Word?
     /// In which line it stops, if it stalls: otherwise in the middle of the body.
     var stop: Stop?
-    /// Whether the bytes behind it are a response, in its last segment.
-    var hasResponseBehind: Bool?
 }
 
 extension ReplyPlan {
@@ -337,7 +333,7 @@ extension ReplyPlan {
 
 extension CallPlan {
     /// The pause after each piece, in microseconds.
-    var pauseOfReader: Int { reading == .slowly ? readingPause ?? 5000 : 0 }
+    var pauseOfReader: Int { reading == .slowly ? 5000 : 0 }
 
     var mayChangeCaches: Bool { isAlone != true && ![.get, .head, .prewarm, .raw, .events].contains(kind) }
     /// Whether one of its replies may never end.

@@ -106,7 +106,7 @@ struct ReplySender {
         case .floods: return false
         case .addsBytes:
             // Never a response: one that came a moment later could be the response to the next request.
-            if reply.framing != .untilClose, !hasSurplus { try await write(Array("\0bad".utf8)) }
+            if reply.framing != .untilClose { try await write(Array("\0bad".utf8)) }
         case .closes, .breaksOff, .closesBefore: return false
         }
         return reply.framing != .untilClose || isHead
@@ -229,7 +229,7 @@ struct ReplySender {
                 let more = reply.word == .chunkExtensions ? " ; x=\"a;b\";y" : ""
                 try await write(Array("\(String(part.count, radix: 16))\(more)\r\n".utf8) + part + [13, 10])
             } else {
-                try await write(Array(part) + (hasSurplus ? surplus : []))
+                try await write(Array(part))
             }
         }
         if isCut, reply.ending == .stalls, let line = reply.stop?.beginning {
@@ -237,19 +237,6 @@ struct ReplySender {
         }
         guard reply.framing == .chunked, !isCut else { return }
         try await write(Array("0\r\n\(reply.word == .trailers ? "X-Last: 1\r\n" : "")\r\n".utf8))
-    }
-
-    /// Whether a response that nobody has asked for comes in the same segment as the end of this one, and is
-    /// read together with it: the client cannot take it for the answer to a later request.
-    private var hasSurplus: Bool {
-        reply.hasResponseBehind == true && reply.ending == .addsBytes && reply.framing == .length && !isHead
-            && reply.parts == 1 && !body.isEmpty && body.count + surplus.count < 100
-            && world.plan.hosts[host].pieceSize == nil && !request.connection.hasMarks
-            && request.connection.down.room > 100
-    }
-
-    private var surplus: [UInt8] {
-        Array("HTTP/1.1 200 OK\r\nX-Reply: 0\r\nX-Call: \(number)\r\nContent-Length: 0\r\n\r\n".utf8)
     }
 
     /// Writes bytes, in small pieces if the host does. As with segments those of long replies grow.

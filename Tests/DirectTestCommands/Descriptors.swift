@@ -35,10 +35,22 @@ package func openSocketCount() throws -> Int {
     }
 }
 
-/// Limits this process to that many descriptors, for good.
+/// Limits this process, which a test has begun, to that many descriptors, for good.
 package func allowDescriptors(_ count: Int) {
+    closeInherited()
     var limits = rlimit(rlim_cur: rlim_t(count), rlim_max: rlim_t(count))
     guard setrlimit(openFiles, &limits) == 0 else { exit(101) }
+}
+
+/// Closes what the tests beside it had open when this process began, under whatever numbers: Swift Testing
+/// closes only what comes after the pipe by which the process reports, and keeps what closes by itself.
+private func closeInherited() {
+    let report = getenv("SWT_BACKCHANNEL").flatMap { Int32(String(cString: $0)) }
+    for descriptor in (try? openDescriptors()) ?? [] where descriptor > 2 && descriptor != report {
+        // What this process has opened itself closes at exec: the runtime and libdispatch open nothing else.
+        let flags = fcntl(descriptor, F_GETFD)
+        if flags >= 0, flags & FD_CLOEXEC == 0 { _ = close(descriptor) }
+    }
 }
 
 #if canImport(Glibc)

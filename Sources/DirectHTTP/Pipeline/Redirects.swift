@@ -46,16 +46,16 @@ final class Redirects: Sendable {
             history: history
         ) {
             let redirects = history.count { $0.reason == .redirect }
-            let refused = Hop(.redirect, hop.request.method, response)
-            history.append(refused)
             guard redirects < policy.limit else {
-                let isLoop = history.dropLast().contains { $0.url == response.url && $0.reason == .redirect }
+                let isLoop = history.contains { $0.url == response.url && $0.reason == .redirect }
                 let fault = RedirectError.tooMany(limit: policy.limit, isLoop: isLoop)
                 throw failure(fault, of: hop.request, by: response, history: history)
             }
             let end = try delayEnd(after: hop, askedBy: response, policy, history: history)
+            let followed = Hop(.redirect, hop.request.method, response)
+            history.append(followed)
             await response.body.drain()
-            hop.call.log?.goesOn(refused)
+            hop.call.log?.goesOn(followed)
             if let end { try await loop.sleep(until: end) }
             hop = next
             do {

@@ -25,7 +25,8 @@ extension Request {
     }
 
     /// Called whenever part of the body has been sent; starts again from zero if the request is sent again.
-    /// It must not block.
+    /// It must not block. Sent is what the system has taken: the server may have some megabytes less, and may
+    /// answer before it has any.
     public var onUpload: (@Sendable (TransferProgress) -> Void)? {
         get { exchangeBox?.options.onUpload }
         set { changeExchange { $0.onUpload = newValue } }

@@ -92,14 +92,17 @@ struct KeepingJudge {
         }
     }
 
-    /// The names of the hosts whose addresses the cache must have.
+    /// The names of the hosts whose addresses the cache must have: a call has used them, and they may still
+    /// be used when the file is written. What may not leaves it (`CachingResolver.save`).
     var certainAnswers: [Kept] {
-        guard ResolverJudge(world: world).areAnswersKept else { return [] }
+        let judge = ResolverJudge(world: world)
+        guard judge.areAnswersKept else { return [] }
         return plan.hosts.indices.filter { host in
-            plan.calls.indices.contains { number in
-                plan.run(ofCall: number) == run.number && plan.calls[number].host == host
-                    && world.calls[number].reply != nil && !world.calls[number].tries.isEmpty
-            }
+            judge.isAnswerAlive(ofHost: host)
+                && plan.calls.indices.contains { number in
+                    plan.run(ofCall: number) == run.number && plan.calls[number].host == host
+                        && world.calls[number].reply != nil && !world.calls[number].tries.isEmpty
+                }
         }.map { .name(host: $0) }
     }
 

@@ -90,6 +90,17 @@ struct ResolverJudge {
         }
     }
 
+    /// Whether an answer has arrived that is good for as long as a file takes to be written. The file has
+    /// whole seconds.
+    func isAnswerAlive(ofHost host: Int) -> Bool {
+        guard let resolvers = plan.resolvers, let cache = resolvers.cache else { return false }
+        let span = resolvers.span(seconds: min(resolvers.lifetime, resolvers.freshness ?? .max))
+        let end = kernel.now + 1_500_000_000 + world.slack
+        return world.givenAnswers.contains {
+            $0.host == host && $0.time + way < kernel.now && $0.time + span + UInt64(cache.stale) * 1000 > end
+        }
+    }
+
     /// The longest time that an answer is on its way.
     private var way: UInt64 { UInt64(plan.network.longestDelay) * 1000 * 8 + world.slack + longestWait }
 

@@ -14,7 +14,10 @@ final class SequencePlay: @unchecked Sendable {
     private var step = 0
     private var due: UInt64 = 0
     private var arrived = 0
-    private var last: RequestUnderWay?
+    /// The last request that has arrived, and what it was.
+    private var last: (request: RequestUnderWay, step: Int, arrival: SequenceVector.Arrival)?
+    /// When the step under way began.
+    private var begin: UInt64 = 0
     /// Whether requests that were sent twice may have been counted as two.
     private var isUnclear = false
 
@@ -41,7 +44,7 @@ final class SequencePlay: @unchecked Sendable {
             if world.kernel.now < due {
                 await world.kernel.sleep(microseconds: Int((due - world.kernel.now + 999) / 1000))
             }
-            (self.step, arrived, last) = (place, 0, nil)
+            (self.step, arrived, begin) = (place, 0, world.kernel.now)
             let judge = StepJudge(world: world, name: "\(vector.name), step \(place)", step: step)
             let outcome = await Result {
                 try await answer(to: request(step, in: world), of: step, by: client)
@@ -103,11 +106,11 @@ final class SequencePlay: @unchecked Sendable {
         }
         let all = vector.steps[step].arrivals
         let line = "\(head.method) \(place)"
-        func isNext(_ number: Int) -> Bool {
-            all.indices.contains(number) && all[number].place == place && all[number].method == head.method
+        func isMeant(_ arrival: SequenceVector.Arrival) -> Bool {
+            arrival.place == place && arrival.method == head.method
         }
-        let isExpected = isNext(arrived)
-        let isRepeated = isNext(arrived - 1) && (vector.mayRepeat || mayBeRepeated(in: world))
+        let isExpected = all.indices.contains(arrived) && isMeant(all[arrived])
+        let isRepeated = last.map { isMeant($0.arrival) } == true && mayBeRepeated(by: request, in: world)
         if isRepeated, isExpected, !vector.mayRepeat { isUnclear = true }
         guard isRepeated || isExpected else {
             // A response is not kept if a URL of its group of 256 changes meanwhile (`CacheKey.slot`).
@@ -116,19 +119,29 @@ final class SequencePlay: @unchecked Sendable {
             world.fault("vector", "\(vector.name), step \(step): request \(arrived) is \(line)")
             return nil
         }
-        if isExpected { arrived += 1 }
-        last = request
-        let arrival = all[arrived - 1]
+        if isExpected {
+            last = (request, step, all[arrived])
+            arrived += 1
+        } else {
+            last?.request = request
+        }
+        guard let (_, step, arrival) = last else { return nil }
         let judge = StepJudge(world: world, name: "\(vector.name), step \(step)", step: vector.steps[step])
         if !isUnclear { judge.judge(head, body: body, against: arrival) }
         return arrival.answer
     }
 
-    /// Whether the client may not have got the last answer, or has sent its request twice.
-    private func mayBeRepeated(in world: World) -> Bool {
+    /// Whether the client may not have got the last answer, or has sent its request twice. The loser of a
+    /// hedge that ended the step before may still be on its way.
+    private func mayBeRepeated(by request: RequestUnderWay, in world: World) -> Bool {
         guard let last else { return false }
-        return world.plan.client.hedging != nil || last.connection.isBroken
-            || !last.connection.isOpenForClient
+        let isHedged = world.plan.client.hedging != nil
+        guard last.step == step else {
+            let sent = world.lastSends[request.connection.number] ?? .max
+            return isHedged && sent <= begin + world.slack
+        }
+        let connection = last.request.connection
+        return vector.mayRepeat || isHedged || connection.isBroken || !connection.isOpenForClient
     }
 }
 

@@ -114,7 +114,7 @@ extension Reasons {
     /// Whether the end of a reply is missing, for a caller that waits for it.
     private func isCut(_ reply: ReplyPlan) -> Bool {
         switch reply.ending {
-        case .complete, .closes, .addsBytes: false
+        case .complete, .closes, .addsBytes, .addsResponse: false
         case .closesBefore: true
         case .floods: true
         case .breaksOff, .stalls: call.kind != .head && call.reading != .none
@@ -125,7 +125,7 @@ extension Reasons {
     private var hasStrangeBytes: Bool {
         world.calls.contains { other in
             other.tries.contains { request in
-                request.reply.ending == .addsBytes && request.reply.framing != .untilClose
+                request.reply.addsSomething && request.reply.framing != .untilClose
                     && mayHaveUsed(request.connection, after: request.time + 1)
             }
         }
@@ -217,7 +217,7 @@ extension Reasons {
         return replies.contains { reply in
             reply.isEarly
                 && (reply.lateReading == 0 || reply.framing == .untilClose || reply.isLast
-                    || ![.complete, .addsBytes].contains(reply.ending))
+                    || reply.ending != .complete && !reply.addsSomething)
         }
     }
 

@@ -60,6 +60,9 @@ extension ReplyPlan {
     /// Whether the connection must not be used again.
     var isLast: Bool { word == .announcesClose || word == .isOld }
 
+    /// Whether bytes follow it that are no part of it.
+    var addsSomething: Bool { ending == .addsBytes || ending == .addsResponse }
+
     /// Whether the status forbids content.
     var hasNoContent: Bool { [204, 205, 304].contains(status) }
 }

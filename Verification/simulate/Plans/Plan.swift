@@ -208,6 +208,8 @@ struct CallPlan: Codable, Equatable {
     var upload = 0
     var uploadPause = 0
     var reading = Reading.fetch
+    /// The pause after each piece of one who reads slowly, if it is longer than usual.
+    var readingPause: Int?
     var total: Int?
     var cancellation: Int?
     var isOnLoop = false
@@ -267,6 +269,8 @@ struct ReplyPlan: Codable, Equatable {
         case closesBefore
         /// Sends bytes after the response that belong to none.
         case addsBytes
+        /// Sends a response that nobody has asked for, in the same segment.
+        case addsResponse
         /// Sends half of the body, and then nothing more.
         case stalls
         /// Sends bytes without end, faster than the client can read them.
@@ -333,7 +337,7 @@ extension ReplyPlan {
 
 extension CallPlan {
     /// The pause after each piece, in microseconds.
-    var pauseOfReader: Int { reading == .slowly ? 5000 : 0 }
+    var pauseOfReader: Int { reading == .slowly ? readingPause ?? 5000 : 0 }
 
     var mayChangeCaches: Bool { isAlone != true && ![.get, .head, .prewarm, .raw, .events].contains(kind) }
     /// Whether one of its replies may never end.

@@ -84,6 +84,12 @@ struct ReplySender {
             try await write(Array(text.utf8.prefix(stop == .status ? 10 : 30)))
             return try await stall()
         }
+        if let segment = segment(head: text) {
+            world.calls[number].sentBodies[place] = body.count
+            try await write(segment)
+            world.calls[number].bodyEnd = world.kernel.now
+            return true
+        }
         try await write(Array(text.utf8))
         if let tls = http.wire as? TLSWire, world.plan.hosts[host].updatesKeys {
             world.kernel.count("server: key update")
@@ -108,8 +114,27 @@ struct ReplySender {
             // Never a response: one that came a moment later could be the response to the next request.
             if reply.framing != .untilClose { try await write(Array("\0bad".utf8)) }
         case .closes, .breaksOff, .closesBefore: return false
+        case .addsResponse: break
         }
         return reply.framing != .untilClose || isHead
+    }
+
+    /// The response, and one that nobody has asked for, which the client reads together with it: otherwise it
+    /// could take that for the response to a later request. `nil` if the reply has none, or there is no room.
+    private func segment(head: String) -> [UInt8]? {
+        guard reply.ending == .addsResponse, reply.framing == .length, !isHead, !body.isEmpty,
+            !reply.isEarly || !self.head.hasBody
+        else { return nil }
+        let surplus = "HTTP/1.1 200 Surplus\r\nContent-Length: 0\r\n\r\n"
+        let bytes = Array(head.utf8) + body + Array(surplus.utf8)
+        let (network, connection) = (world.plan.network, request.connection)
+        // With the records of two layers of TLS.
+        let most = min((network.segmentLimit + 1) / 2, connection.down.room) - 100
+        guard bytes.count <= most, world.plan.hosts[host].pieceSize == nil, !connection.hasMarks else {
+            return nil
+        }
+        (world.calls[number].bodyBegin, connection.sentSinceRequest) = (world.kernel.now, 0)
+        return bytes
     }
 
     /// Sends nothing more for a long time.

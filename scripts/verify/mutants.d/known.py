@@ -7,7 +7,7 @@ FAULTS = [
     # Uploads, bodies and bytes
     ("plain text beside the TLS of a proxy",
      ("Connection.init", "self.layers = |layers|",
-      "(facts.proxy != nil && facts.tls == nil && forwarding == nil ? LayerStack(layers.socket) : layers)")),
+      "(facts.path.proxy != nil && facts.tls == nil && forwarding == nil ? LayerStack(layers.socket) : layers)")),
     ("an upload ends with its response",
      ("Transport.begin", "|reading.isRequestOver|", "true"),
      ("BodyReading.finish", "|!isRequestOver|", "false")),
@@ -35,8 +35,8 @@ FAULTS = [
       "loop.now.advanced(byNanoseconds: wait.clampedNanoseconds)")),
     # The pool and addresses
     ("a client is never released",
-     ("HTTPClient.identity", "|pipeline|", "Unmanaged.passRetained(pipeline).takeUnretainedValue()")),
-    ("a request that was built anew forgets the origin it left", ("HopRequest.moved", "|with(next)|", "HopRequest(next)")),
+     ("HTTPClient.identity", "|pipeline|", "unsafe Unmanaged.passRetained(pipeline).takeUnretainedValue()")),
+    ("a request that was built anew forgets the origin it left", ("HopRequest.moved", "|with(next)|", "HopRequest(next, call)")),
     ("the cache does not see what is added below it",
      ("CacheRequestPolicy.asksTheSame", "|fields[$0] == sent.fields[$0]|", "true")),
     ("no idle connection is closed when descriptors run out",
@@ -138,6 +138,21 @@ FAULTS = [
       "{ (range: ContentRange?) -> ContentRange? in if case .part(_, let last, let length)? = range { return .part(first: "
       "wanted.start, last: last, of: length) }; return range }(ContentRange(ranges[0]))"),
      ("PartJudgement.part", "|$0 == last - wanted.start + 1|", "true")),
+    ("a part is counted from where it was asked to begin",
+     ("PartJudgement.part", "let length?) = |ContentRange(ranges[0])|",
+      "{ (range: ContentRange?) -> ContentRange? in if case .part(_, let last, let length)? = range { return .part(first: "
+      "wanted.start, last: last, of: length) }; return range }(ContentRange(ranges[0]))"),
+     ("PartJudgement.part", "|$0 == last - wanted.start + 1|", "true"),
+     ("PartJudgement.part", "end: |last + 1|", "bodyLength.map { wanted.start + $0 } ?? (last + 1)")),
+    ("the limit of reading goes on while the caller reads nothing",
+     ("BodyReading.next", "||",
+      "if received > 0, let last = unsafe mutantNotes[ObjectIdentifier(exchange.connection)] { let deadline = exchange.deadline(.body, "
+      "stall: exchange.timeouts.read, from: Instant(nanoseconds: last)); if deadline.instant < exchange.connection.loop.now { "
+      "throw deadline.timeout } }"),
+     ("BodyReading.next", "if !taken.isEmpty { return |taken|",
+      "{ unsafe mutantNotes[ObjectIdentifier(connection)] = connection.loop.now.nanoseconds; return taken }()"),
+     ("BodyReading.next", "break } return |piece|",
+      "{ unsafe mutantNotes[ObjectIdentifier(connection)] = connection.loop.now.nanoseconds; return piece }()")),
     ("a chunked response that breaks off is kept as whole",
      ("CacheFill.next", "||",
       "if length == nil { do { guard let piece = try await body.next() else { await commit(); return nil }; if let draft, "
@@ -150,5 +165,8 @@ SHOWN = {
     "proxy-is-asked-for-the-chosen-address": "a proxy is asked for the name although the client chose the address",
     "part-that-is-coded": "a part that is coded is joined",
     "part-that-begins-later-and-breaks-off": "a part is joined wherever it begins",
+    "part-that-begins-later-and-is-whole": "a part is counted from where it was asked to begin",
+    "reader-pauses-beyond-its-limit": "the limit of reading goes on while the caller reads nothing",
+    "response-behind-a-response": "bytes behind a response are kept for the next one",
     "chunked-response-that-breaks-off": "a chunked response that breaks off is kept as whole",
 }

@@ -214,26 +214,42 @@ BATCHES = [250, 250, 500, 1000, 2000, 4000, 6000, 6000]
 
 
 def by_worlds(copy, chosen, seeds, jobs):
-    """Prints which judge finds each fault, and after how many seeds, and which kept worlds show it. Without a fault the judges
-    have to be silent.
+    """Returns what worlds and vectors find of each fault, and looks whether the kept worlds show theirs. Without a fault all have
+    to be silent.
 
-    The program is built once, and each run enables the fault whose number is in the environment."""
-    program = copy.build_part("-c", "release", "--product", "simulate") / "simulate"
-    found = search(program, 0, min(seeds, 1000))
+    The programs are built once, and each run enables the fault whose number is in the environment."""
+    program, fixtures = copy.build_release("simulate"), copy.build_release("tls-fixtures")
+    found = search(program, 0, min(seeds, 1000))[0] or vectors(fixtures, 0)
     if found:
-        sys.exit(f"mutants: without a fault the judges say: {found}")
+        sys.exit(f"mutants: without a fault there is: {found}")
     with ThreadPoolExecutor(jobs) as pool:
         results = list(pool.map(lambda mutant: search(program, mutant.number, seeds), chosen))
-    print("| fault | found by | after seeds |\n|---|---|---|")
-    for mutant, result in zip(chosen, results):
-        name, count = result or ("not found", f"more than {seeds:,}")
-        print(f"| {mutant.name} | {name} | {count} |")
-    missed = sum(1 for result in results if not result)
+    # One at a time: many have limits of time.
+    names = [vectors(fixtures, mutant.number) for mutant in chosen]
+    tables = {"worlds": {}, "vectors": {}}
+    for mutant, (result, seconds), failed in zip(chosen, results, names):
+        judge, count = result or ("not", f"{seeds:,}")
+        tables["worlds"][mutant.name] = f"{judge}, {count}, {seconds:.0f} s"
+        some = ", ".join(f"`{name}`" for name in failed[:2])
+        tables["vectors"][mutant.name] = some + (f" and {len(failed) - 2} more" if len(failed) > 2 else "") if failed else "not"
+        print(f"| {mutant.name} | {tables['worlds'][mutant.name]} | {tables['vectors'][mutant.name]} |", flush=True)
+    missed = sum(1 for result, _ in results if not result)
     numbers = {mutant.name: mutant.number for mutant in chosen}
     mute = [name for name, fault in SHOWN.items() if fault in numbers and not shows(program, name, numbers[fault])]
     if mute:
         sys.exit(f"mutants: these worlds do not show their faults: {', '.join(mute)}")
     print(f"mutants: {len(chosen) - missed} of {len(chosen)} found by worlds")
+    return tables
+
+
+def vectors(program, number):
+    """The names of the vectors that fail with a fault."""
+    command = [str(program), "run", "--failures", "--fixtures", "Fixtures"]
+    try:
+        run = subprocess.run(command, env=dict(os.environ, **{VARIABLE: str(number)}), capture_output=True, text=True, timeout=300)
+    except subprocess.TimeoutExpired:
+        return ["the program does not end"]
+    return run.stdout.splitlines() or (["the program ends"] if run.returncode not in (0, 1) else [])
 
 
 def shows(program, name, number):
@@ -244,7 +260,13 @@ def shows(program, name, number):
 
 
 def search(program, number, limit):
-    """Runs worlds with a fault. Returns the judge that found it and the number of seeds; None if no judge did."""
+    """Runs worlds with a fault. Returns the judge that found it and the number of seeds, and how long that took; None in place of
+    both if no judge did."""
+    begin = time.monotonic()
+    return find(program, number, limit), time.monotonic() - begin
+
+
+def find(program, number, limit):
     first = 1000
     for size in BATCHES:
         size = min(size, limit - (first - 1000))

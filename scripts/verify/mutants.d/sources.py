@@ -24,7 +24,9 @@ internal import Darwin
 #endif
 
 /// Which of the mutants is at work; none if it is 0.
-let mutant: Int = getenv("{VARIABLE}").flatMap {{ Int(String(cString: $0)) }} ?? 0
+let mutant: Int = unsafe getenv("{VARIABLE}").flatMap {{ unsafe Int(String(cString: $0)) }} ?? 0
+/// What a mutant knows of a connection, from one of its places to the next.
+nonisolated(unsafe) var mutantNotes: [ObjectIdentifier: UInt64] = [:]
 """
 
 # Where code that is mutated may be.
@@ -126,7 +128,7 @@ class Copy:
 
     def _imports(self, module):
         """Returns imports of the package's modules that the files of a module import, for the types of its doors."""
-        names = {name for name in self.tree.files if name.startswith(f"{module}/") and name.endswith(".swift")}
+        names = {name for name in self.tree.files if name.startswith(f"{module}/") and name.endswith(".swift") and ".docc/" not in name}
         found = {
             imported
             for name in names
@@ -158,6 +160,12 @@ class Copy:
         if len(programs) != 1:
             raise BuildError(f"{len(programs)} programs with tests, not one")
         return programs[0]
+
+    def build_release(self, product):
+        """Builds a program as the other scripts do, with the traits whose libraries are installed, and returns it."""
+        shell = ["bash", "-c", "source scripts/common.bash && possible_traits"]
+        traits = subprocess.run(shell, cwd=self.tree.root, check=True, capture_output=True, text=True).stdout.split()
+        return self.build_part("-c", "release", *traits, "--product", product) / product
 
     def build_part(self, *arguments):
         """Builds what the arguments ask for, and returns the folder that its programs are in."""

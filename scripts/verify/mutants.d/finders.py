@@ -1,0 +1,32 @@
+"""The page that says who finds each planted fault: worlds, vectors or tests. Each run writes what it has found, and leaves the rest."""
+
+import re
+from pathlib import Path
+
+PAGE = Path("docs/development/Found-faults.md")
+FINDERS = ["worlds", "vectors", "tests"]
+HEAD = """# Who finds a planted fault
+
+`scripts/verify/mutants --worlds` writes what worlds and vectors find of the faults of `known.py`, and after how many seeds and
+seconds of one processor; `--known` writes what tests find. A cell that is empty has not been measured, or not since its row was made.
+
+| fault | worlds | vectors | tests |
+|---|---|---|---|
+"""
+ROW = re.compile(r"^\| (.+?) \| (.*?) ?\| (.*?) ?\| (.*?) ?\|$", re.M)
+
+
+def read(root):
+    """The cells of the page, by fault and finder."""
+    page = root / PAGE
+    rows = ROW.findall(page.read_text(encoding="utf-8").removeprefix(HEAD)) if page.is_file() else []
+    return {name: dict(zip(FINDERS, cells)) for name, *cells in rows}
+
+
+def write(root, faults, finder, found):
+    """Writes what a finder has found of each fault; the rows are in the order of the table."""
+    rows = read(root)
+    for name, text in found.items():
+        rows.setdefault(name, {})[finder] = text
+    lines = [f"| {name} | " + " | ".join(rows[name].get(each, "") for each in FINDERS) + " |" for name in faults if name in rows]
+    (root / PAGE).write_text(HEAD + "\n".join(lines) + "\n", encoding="utf-8")

@@ -8,7 +8,7 @@ FINDERS = ["worlds", "vectors", "tests"]
 HEAD = """# Who finds a planted fault
 
 `scripts/verify/mutants --worlds` writes what worlds and vectors find of the faults of `known.py`, and after how many seeds and
-seconds of one processor; `--known` writes what tests find. A cell that is empty has not been measured, or not since its row was made.
+seconds, two faults at a time; `--known` writes what tests find. A cell that is empty has not been measured.
 
 | fault | worlds | vectors | tests |
 |---|---|---|---|

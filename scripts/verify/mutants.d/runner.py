@@ -210,7 +210,7 @@ class Judge:
 
 # Without the tests
 
-BATCHES = [250, 250, 500, 1000, 2000, 4000, 6000, 6000]
+BATCHES = [25, 75, 150, 250, 500, 1000, 2000, 4000, 6000, 6000]
 
 
 def by_worlds(copy, chosen, seeds, jobs):

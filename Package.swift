@@ -391,7 +391,7 @@ package.targets += [
     .executableTarget(
         name: "simulate",
         dependencies: [
-            "CSimulation", "CommandKit", "DirectCore", "DirectIO", "DirectTLS", "DirectHTTP",
+            "CSimulation", "CommandKit", "DirectCore", "DirectIO", "DirectTLS", "DirectHTTP", "DirectJSON",
             "DirectResolvers", "TLSFixtures",
         ],
         path: "Verification/simulate",

@@ -88,8 +88,7 @@ static struct known {
 static int known_count;
 #define LARGEST_KNOWN 2048
 
-static void remember(SSL_CTX *context) {
-    X509 *certificate = SSL_CTX_get0_certificate(context);
+static void remember(X509 *certificate) {
     unsigned char *bytes = NULL;
     int length = i2d_X509(certificate, &bytes);
     if (length <= 0 || length > LARGEST_KNOWN || known_count == sizeof known / sizeof *known) {
@@ -112,6 +111,8 @@ X509 *d2i_X509(X509 **target, const unsigned char **bytes, long length) {
     return real(target, bytes, length);
 }
 
+void sim_tls_know(const unsigned char *bytes, size_t length) { remember(d2i_X509(NULL, &bytes, (long)length)); }
+
 void *sim_tls_context(const char *chain, const char *key) {
     SSL_CTX *context = SSL_CTX_new(TLS_server_method());
     if (!context) return NULL;
@@ -129,7 +130,7 @@ void *sim_tls_context(const char *chain, const char *key) {
     // A server that asks for certificates resumes sessions of its own context only.
     SSL_CTX_set_session_id_context(context, (const unsigned char *)"world", 5);
     SSL_CTX_set_session_ticket_cb(context, enlarge_ticket, accept_ticket, NULL);
-    remember(context);
+    remember(SSL_CTX_get0_certificate(context));
     return context;
 }
 
@@ -138,7 +139,9 @@ void sim_tls_renew(void *context, uint64_t seed) {
     for (size_t at = 0; at < sizeof keys; at++) keys[at] = (unsigned char)((seed >> (at % 8 * 8)) + at);
     SSL_CTX_set_tlsext_ticket_keys((SSL_CTX *)context, keys, sizeof keys);
     // An RSA key takes random numbers for blinding when it is first used, and keeps them: a copy takes its own.
-    EVP_PKEY *key = EVP_PKEY_dup(SSL_CTX_get0_privatekey(context));
+    EVP_PKEY *own = SSL_CTX_get0_privatekey(context);
+    if (EVP_PKEY_get_base_id(own) != EVP_PKEY_RSA) return;
+    EVP_PKEY *key = EVP_PKEY_dup(own);
     if (!key || SSL_CTX_use_PrivateKey(context, key) != 1) abort();
     EVP_PKEY_free(key);
 }

@@ -118,6 +118,8 @@ struct sim_tls;
 void sim_seed_openssl(void);
 // Makes a context; NULL if the certificate or the key is unusable.
 void *sim_tls_context(const char *chain, const char *key);
+// Lets all clients share what is decoded of an authority's certificate, as of those of servers.
+void sim_tls_know(const unsigned char *bytes, size_t length);
 // Sets the keys of session tickets, so that they differ between worlds and not between runs, and makes the private key as if
 // it had never been used.
 void sim_tls_renew(void *context, uint64_t seed);

@@ -60,6 +60,7 @@ final class Material {
                 privateKey: Array(certificate.keyPEM.utf8)
             )
         }
+        for known in [root, otherRoot, stranger.rootDER] { sim_tls_know(known, known.count) }
         let names = (0..<Self.mostHosts).map(Self.name) + [Self.proxyName, Self.resolverName]
         for name in names {
             add(authority.certificate(for: name), name: name, kind: .valid)

@@ -1,4 +1,5 @@
 internal import DirectCore
+internal import DirectJSON
 internal import FoundationEssentials
 
 /// A vector of Fixtures/vectors: the bytes of a response, and what a client has to make of them.
@@ -36,7 +37,7 @@ struct ReplyVector: Sendable {
         let files = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         return files.filter { $0.hasSuffix(".json") }.sorted().flatMap { file in
             let data = FileManager.default.contents(atPath: "\(folder)/\(file)") ?? Data()
-            do { return try JSONDecoder().decode([JSON].self, from: data) } catch {
+            do { return JSON(try JSONReader.read(Array(data))).list } catch {
                 fatalError("\(folder)/\(file): \(error)")
             }
         }

@@ -10,6 +10,7 @@ struct ReplyVector: Sendable {
     /// Whether the stream then ends with less than the protocol asks for.
     let endsUncleanly: Bool
     let endsCleanly: Bool
+    var endsConnection: Bool { endsCleanly || endsUncleanly }
     /// Whether the response is complete, and what is known of it then.
     let isComplete: Bool
     let status: UInt16?

@@ -35,7 +35,7 @@ extension OriginServer {
             connection.reset()
             return false
         }
-        if vector.endsCleanly || vector.endsUncleanly {
+        if vector.endsConnection {
             await http.wire.close(politely: !vector.endsUncleanly)
             return false
         }

@@ -149,11 +149,11 @@ final class ProxyCore: @unchecked Sendable {
 
     /// Breaks everything off.
     func abort() {
-        closeListeners()
         let tasks = state.withLock { state in
             (state.isStopped, state.isAborted) = (true, true)
             return state.tasks.values.compactMap { $0 }
         }
+        closeListeners()
         for task in tasks { task.cancel() }
     }
 

@@ -1,8 +1,9 @@
 import DirectCore
-import DirectIO
 import DirectTestCommands
 import DirectTestPeers
 import Testing
+
+@testable import DirectIO
 
 #if canImport(Darwin)
 import Darwin
@@ -34,6 +35,19 @@ struct ListeningSocketTests {
         for socket in sockets { socket.close() }
         for peer in peers { #expect(try peer.receive() == []) }
     }
+
+    #if os(Linux)
+    @Test("A closed socket frees its port, although another process may still hold the descriptor")
+    func freed() throws {
+        // At an address that nothing else uses, nobody else takes the port.
+        let listener = try ListeningSocket(at: "127.78.0.1", on: loop)
+        let endpoint = try #require(listener.localEndpoint)
+        let held = try #require(duplicate(listener.descriptor, atLeast: 0))
+        defer { DirectTestPeers.closeDescriptor(held) }
+        listener.close()
+        try ListeningSocket(at: endpoint, on: loop).close()
+    }
+    #endif
 
     @Test("A port that is taken is an error of bind")
     func taken() throws {

@@ -73,6 +73,12 @@ package final class ListeningSocket: SystemSocket, @unchecked Sendable {
         }
     }
 
+    /// Frees the port: at once, although a process that is being made may still hold the descriptor.
+    package override func close() {
+        if descriptor >= 0 { _ = shutdown(descriptor, Int32(SHUT_RDWR)) }
+        super.close()
+    }
+
     private static let backlog: Int32 = 1024
     private static let failures = [EMFILE, ENFILE, ENOBUFS, ENOMEM] + ends
     fileprivate static let ends = [EBADF, EINVAL, ENOTSOCK, EOPNOTSUPP]

@@ -109,7 +109,7 @@ package class SystemSocket: LoopHandle, @unchecked Sendable {
     }
 
     /// Closes the descriptor. The socket must not be used afterwards.
-    package final func close() {
+    package func close() {
         guard descriptor >= 0 else { return }
         loop.remove(self, descriptor: descriptor)
         release()

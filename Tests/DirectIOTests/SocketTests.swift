@@ -1,8 +1,9 @@
 import DirectCore
-import DirectIO
 import DirectTestCommands
 import DirectTestPeers
 import Testing
+
+@testable import DirectIO
 
 #if canImport(Darwin)
 import Darwin
@@ -160,6 +161,24 @@ struct SocketTests {
         #expect(try await socket.next() == "errno \(ECONNRESET)")
     }
 
+    #if os(Linux)
+    @Test(
+        "The end behind a peer that is out of reach, which sending has found, is no end that it has announced"
+    )
+    func vanished() async throws {
+        let (socket, peer) = try await connected()
+        defer { socket.close() }
+        var patience: UInt32 = 100
+        let size = socklen_t(MemoryLayout<UInt32>.size)
+        setsockopt(socket.descriptor, Int32(IPPROTO_TCP), TCP_USER_TIMEOUT, &patience, size)
+        peer.vanish()
+        #expect(socket.sendNow("are you there?") == "14")
+        while !socket.isHungUp { await loop.pause(milliseconds: 1) }
+        #expect(socket.sendNow("still?") == "errno \(ETIMEDOUT)")
+        #expect(socket.now() == "errno \(ETIMEDOUT)")
+    }
+    #endif
+
     @Test("Writing to a closed peer is an error and raises no signal")
     func brokenPipe() async throws {
         let (socket, _) = try await connect(to: try Listener()) { $0.client }
@@ -278,7 +297,7 @@ struct SocketTests {
         // The system may allow none so high: then there is nothing to find.
         guard let high = duplicate(low, atLeast: 4096) else { return }
         #expect(Set(try descriptors(connectedTo: listener)) == [low, high])
-        closeDescriptor(high)
+        DirectTestPeers.closeDescriptor(high)
         #expect(try descriptors(connectedTo: listener) == [low])
         withExtendedLifetime(peer) {}
     }

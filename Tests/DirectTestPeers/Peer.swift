@@ -121,6 +121,19 @@ package final class Peer: Sendable {
     }
     #endif
 
+    #if os(Linux)
+    /// From here on the system drops all that comes for it, without an answer (BPF, socket(7)).
+    package func vanish() {
+        // BPF_RET | BPF_K, of no bytes.
+        var drop: UInt64 = 6
+        withUnsafeMutablePointer(to: &drop) { instruction in
+            var program = (length: UInt16(1), instruction)
+            let size = socklen_t(MemoryLayout.size(ofValue: program))
+            setsockopt(descriptor, SOL_SOCKET, SO_ATTACH_FILTER, &program, size)
+        }
+    }
+    #endif
+
     /// Makes a connection to a server.
     package static func connected(to endpoint: Endpoint) throws -> Peer {
         #if canImport(Darwin)

@@ -8,8 +8,8 @@ internal import Synchronization
 
 /// A TCP socket, or a Unix domain socket.
 package final class Socket: SystemSocket, @unchecked Sendable {
-    /// Whether sending has found the connection reset.
-    private let wasReset = Atomic<Bool>(false)
+    /// The failure of the connection that sending has found; 0 for none.
+    private let failure = Atomic<Int32>(0)
 
     /// The result of one attempt to send or receive.
     package enum Outcome {
@@ -132,11 +132,7 @@ package final class Socket: SystemSocket, @unchecked Sendable {
         let (received, code) = retryingInterrupts { recv(descriptor, buffer, count, 0) }
         if received == count || received > 0 && mayStopShort { input.signal() }
         if received > 0 { return .moved(received) }
-        if received == 0 {
-            // The system reports a reset to one call only, and to later ones the end of the stream. After a
-            // FIN it would have been EPIPE (Linux, tcp_reset), so this is no end that the peer has announced.
-            return wasReset.load(ordering: .relaxed) ? .failed(ECONNRESET) : .endOfStream
-        }
+        if received == 0 { return endOfInput }
         return meansWouldBlock(code) ? .wouldBlock : .failed(code)
     }
 
@@ -170,11 +166,19 @@ package final class Socket: SystemSocket, @unchecked Sendable {
 
     /// Notes the failure of sending by another call than ``send(_:count:)``.
     func noteSendFailure(_ code: Int32) {
-        if code == ECONNRESET { wasReset.store(true, ordering: .relaxed) }
+        // EPIPE tells nothing of the other direction, and the others nothing of the connection.
+        if ![EPIPE, ENOBUFS, ENOMEM].contains(code) { failure.store(code, ordering: .relaxed) }
     }
 
-    /// Whether sending has found the connection reset.
-    var hasSeenReset: Bool { wasReset.load(ordering: .relaxed) }
+    /// What it means that a call has received nothing.
+    ///
+    /// The system reports a failure of the connection (a reset, or a peer that is out of reach) to one call
+    /// only, and to later ones the end of the stream. After a FIN a reset would have been EPIPE (Linux,
+    /// tcp_reset), so this is no end that the peer has announced.
+    var endOfInput: Outcome {
+        let code = failure.load(ordering: .relaxed)
+        return code == 0 ? .endOfStream : .failed(code)
+    }
 
     /// Shuts down the sending side. Receiving is still possible.
     package func finishSending() {

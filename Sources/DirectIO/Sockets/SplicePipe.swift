@@ -37,7 +37,7 @@ package final class SplicePipe: @unchecked Sendable {
             count += moved
             return .moved(moved)
         }
-        if moved == 0 { return socket.hasSeenReset ? .failed(ECONNRESET) : .endOfStream }
+        if moved == 0 { return socket.endOfInput }
         return meansWouldBlock(code) ? .wouldBlock : .failed(code)
     }
 

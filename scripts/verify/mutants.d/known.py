@@ -13,7 +13,7 @@ FAULTS = [
      ("BodyReading.finish", "|!isRequestOver|", "false")),
     ("a refused upload hides what befell its response",
      ("Upload.end", "if case .failed(.cancelled) = new, |isStopped| {", "false")),
-    ("a reset that only the upload noticed", ("Socket.receive", "|wasReset.load(ordering: .relaxed)|", "false")),
+    ("a reset that only the upload noticed", ("Socket.endOfInput", "return |code == 0| ?", "true")),
     # Limits and waits
     ("the limit of a call is not looked at while bytes keep coming", ("CallLimit.check", "|end < .never|", "false")),
     ("no limit while TLS waits for the other direction",

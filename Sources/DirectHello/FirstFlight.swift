@@ -27,16 +27,33 @@ package struct FirstFlight {
     /// The bytes of the message, without the records' heads.
     private var message: [UInt8] = []
 
+    /// Whether records that are none of a handshake are passed over, and the bytes of these: those of the one
+    /// that is not complete, and of all.
+    private let passesOver: Bool
+    private var (left, passed) = (0, 0)
+
     /// Begins to read.
-    package init() {}
+    ///
+    /// - Parameter behindHello: Whether the client has sent a ClientHello. Another one may follow, behind
+    ///   records that are none of a handshake in the clear.
+    package init(behindHello: Bool = false) {
+        passesOver = behindHello
+    }
+
+    /// Whether bytes of a handshake have come.
+    package var hasBegun: Bool { !message.isEmpty || record.first == Self.handshake }
 
     /// Takes the next bytes, and says what they are. After a verdict they are not looked at.
     package mutating func add(_ bytes: Span<UInt8>) -> Verdict {
         guard verdict == .needsMore else { return verdict }
         used = 0
         for index in bytes.indices {
-            record.append(bytes[index])
             used += 1
+            guard left == 0 else {
+                left -= 1
+                continue
+            }
+            record.append(bytes[index])
             verdict = next()
             if verdict != .needsMore {
                 (record, message) = ([], [])
@@ -48,16 +65,22 @@ package struct FirstFlight {
 
     /// Looks at the record after each byte: what is no TLS is known from its first bytes.
     private mutating func next() -> Verdict {
+        let isOther = record[0] != Self.handshake
         switch record.count {
         case 1:
-            guard record[0] != Self.handshake else { return .needsMore }
+            guard isOther else { return .needsMore }
+            guard Self.recordTypes.contains(record[0]) else { return .other }
             // Some servers take alerts and the like before the handshake.
-            return Self.recordTypes.contains(record[0]) ? .unreadable : .other
-        case 2: return record[1] == 3 ? .needsMore : .unreadable
+            return passesOver ? .needsMore : .unreadable
+        case 2: return isOther || record[1] == 3 ? .needsMore : .unreadable
         case ..<Self.headSize: return .needsMore
         default: break
         }
         let length = Int(record[3]) << 8 | Int(record[4])
+        if isOther {
+            (record, left, passed) = ([], length, passed + length)
+            return passed > Self.mostPassedOver ? .other : .needsMore
+        }
         guard length > 0, length <= Self.longestRecord else { return .unreadable }
         guard record.count == Self.headSize + length else { return .needsMore }
         message += record[Self.headSize...]
@@ -71,14 +94,16 @@ package struct FirstFlight {
         return ClientHello(body: message[4..<(4 + size)]).map { .hello($0) } ?? .unreadable
     }
 
-    package static let handshake: UInt8 = 22
+    private static let handshake: UInt8 = 22
     /// From ChangeCipherSpec to Heartbeat.
-    package static let recordTypes: ClosedRange<UInt8> = 20...24
+    private static let recordTypes: ClosedRange<UInt8> = 20...24
     private static let clientHello: UInt8 = 1
-    package static let headSize = 5
+    private static let headSize = 5
     private static let longestRecord = 1 << 14
     /// Several times what the longest of today have.
     private static let longestMessage = 1 << 15
+    /// Several times the data that servers take before the handshake is complete.
+    private static let mostPassedOver = 1 << 16
 }
 
 /// What a ClientHello says of where the client wants to go (RFC 8446, section 4.1.2).

@@ -36,3 +36,40 @@ struct Delivery {
         }
     }
 }
+
+/// How long a task that moves bytes between two sockets waits for the next one.
+struct Patience {
+    private let core: ProxyCore
+    private var deadline = Instant.never
+    private var wasLeft: Bool?
+
+    init(_ core: ProxyCore) {
+        self.core = core
+    }
+
+    /// Waits for an event of the socket or its partner; if bytes have moved and there may be more, lets the
+    /// others of the loop have their turn. Returns why it is over; `nil` if it is not.
+    ///
+    /// - Parameter isLeft: Whether nothing but the target keeps the connection: the program has gone, or has
+    ///   all that it waits for.
+    mutating func wait(
+        on socket: Socket,
+        hasMoved: Bool,
+        hasMore: Bool,
+        isLeft: Bool
+    ) async -> TunnelReport.Ending? {
+        if hasMoved || isLeft != wasLeft {
+            wasLeft = isLeft
+            deadline = core.moment(after: isLeft ? core.limits.halfClosed : core.limits.idle)
+        }
+        if hasMore {
+            await core.loop.yield()
+            return Task.isCancelled ? .stopped : nil
+        }
+        switch await socket.waitForAny(until: deadline) {
+        case .ready: return nil
+        case .expired: return .idle
+        case .cancelled: return .stopped
+        }
+    }
+}

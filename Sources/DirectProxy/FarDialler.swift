@@ -43,7 +43,7 @@ struct FarDialler: Sendable {
                 ConnectionTarget(target.url, route: plan.route, proxy: proxy),
                 within: limit
             )
-            return FarEnd(connection, isPlain: proxy?.proxy.scheme != .https)
+            return FarEnd(connection, to: target, isPlain: proxy?.proxy.scheme != .https)
         } catch {
             throw Refusal(error.cause, of: target)
         }
@@ -52,19 +52,16 @@ struct FarDialler: Sendable {
 
 /// A connection to a target, with the facts of its making.
 struct FarEnd: Sendable {
-    let end: TunnelEnd
+    let end: any TunnelEnd
+    let target: Target
     /// The first bytes of the target, if they came with the upstream proxy's answer.
     let early: [UInt8]
     let facts: ConnectionFacts
 
-    init(_ connection: Connection, isPlain: Bool) {
-        (early, facts) = (connection.takeUnparsed(), connection.facts)
-        if isPlain {
-            // Its parser and its buffer are for HTTP.
-            connection.detach()
-            end = .socket(connection.socket)
-        } else {
-            end = .connection(connection)
-        }
+    init(_ connection: Connection, to target: Target, isPlain: Bool) {
+        (self.target, early, facts) = (target, connection.takeUnparsed(), connection.facts)
+        // Its parser and its buffer are for HTTP.
+        if isPlain { connection.detach() }
+        end = isPlain ? connection.socket : connection
     }
 }

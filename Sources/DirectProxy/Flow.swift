@@ -64,9 +64,12 @@ struct Flow {
 
     #if os(Linux)
     /// Moves bytes through the kernel, if the direction has many and both ends are plain sockets. Returns
-    /// `nil` if they are to be copied.
-    private mutating func splice(from source: TunnelEnd, to sink: TunnelEnd, _ core: ProxyCore) -> Spliced? {
-        guard isBulk, look == nil, case .socket(let near) = source, case .socket(let far) = sink,
+    /// `nil` if they are to be copied, and `hasMore` if it has moved some.
+    private mutating func splice(from source: any TunnelEnd, to sink: any TunnelEnd, _ core: ProxyCore)
+        -> Outcome?
+    {
+        let (near, far) = (source.socket, sink.socket)
+        guard isBulk, look == nil, near === source, far === sink,
             let pipe = pipe ?? core.pipes.take()
         else { return nil }
         self.pipe = pipe
@@ -77,7 +80,7 @@ struct Flow {
             }
         }
         if pipe.count == 0 {
-            guard near.input.isReady || near.isHungUp else { return .outcome(.waits) }
+            guard near.input.isReady || near.isHungUp else { return .waits }
             switch pipe.fill(from: near) {
             case .moved: break
             case .endOfStream, .wouldBlock:
@@ -85,25 +88,23 @@ struct Flow {
                 // the end (seen with Linux 6.18). recv(2) passes it over, and says how it is.
                 near.input.signal()
                 return nil
-            case .failed: return .outcome(.sourceFailed)
+            case .failed: return .sourceFailed
             }
         }
         switch pipe.drain(to: far) {
         case .moved(let count):
             moved += UInt64(count)
-            return .moved
-        case .wouldBlock, .endOfStream: return .outcome(.waits)
-        case .failed: return .outcome(.sinkFailed)
+            return .hasMore
+        case .wouldBlock, .endOfStream: return .waits
+        case .failed: return .sinkFailed
         }
     }
-
-    private enum Spliced { case moved, outcome(Outcome) }
     #endif
 
     /// Moves all bytes that can be moved now.
     mutating func step(
-        from source: TunnelEnd,
-        to sink: TunnelEnd,
+        from source: any TunnelEnd,
+        to sink: any TunnelEnd,
         _ core: ProxyCore
     ) -> Outcome {
         let scratch = unsafe core.scratch
@@ -125,7 +126,7 @@ struct Flow {
                 guard held.isEmpty else { return .waits }
             }
             if state == .ended {
-                switch sink.finishSending() {
+                switch sink.endSending() {
                 case .wantsRead, .wantsWrite: break
                 default: state = .done
                 }
@@ -134,8 +135,8 @@ struct Flow {
             #if os(Linux)
             switch splice(from: source, to: sink, core) {
             case nil: break
-            case .moved?: continue
-            case .outcome(let outcome)?: return outcome
+            case .hasMore?: continue
+            case let outcome?: return outcome
             }
             #endif
             switch unsafe source.read(into: scratch) {
@@ -174,24 +175,14 @@ struct Flow {
     }
 
     /// Sends bytes, and holds those that find no room. Returns false if the sink takes no more.
-    private mutating func send(_ bytes: UnsafeRawBufferPointer, to sink: TunnelEnd) -> Bool {
-        var sent = 0
-        while sent < bytes.count {
-            switch unsafe sink.write(UnsafeRawBufferPointer(rebasing: bytes[sent...])) {
-            case .moved(let count):
-                sent += count
-                moved += UInt64(count)
-            case .again: continue
-            case .wantsRead, .wantsWrite:
-                unsafe held = Array(bytes[sent...])[...]
-                return true
-            case .ended, .failed: return false
-            }
-        }
-        return true
+    private mutating func send(_ bytes: UnsafeRawBufferPointer, to sink: any TunnelEnd) -> Bool {
+        let (sent, takesMore) = unsafe sink.send(bytes)
+        moved += UInt64(sent)
+        if takesMore, sent < bytes.count { held = unsafe Array(bytes[sent...])[...] }
+        return takesMore
     }
 
-    private mutating func sendHeld(to sink: TunnelEnd) -> Bool {
+    private mutating func sendHeld(to sink: any TunnelEnd) -> Bool {
         let bytes = held
         held = []
         return unsafe bytes.withUnsafeBytes { unsafe send($0, to: sink) }

@@ -8,23 +8,18 @@ struct ForwardedRequest {
     let head: [UInt8]
     /// Whether it asks to switch protocols.
     let upgrades: Bool
-    private let method: HTTPMethod
+    /// Whether it may wait for an invitation before its content.
+    let expects: Bool
 
     /// Makes the request to send on: of its parts, not of its bytes. It has one framing, the host of its
     /// URL, none of the fields for this proxy, and path and query as they came.
     init(_ request: ReceivedRequest) throws(Refusal) {
-        method = request.method
         let (target, path) = try Self.parts(of: request)
         self.target = target
         guard request.method != .trace else { throw .noTrace }
-        let fields = HopFields(request.headers)
-        upgrades = fields.upgrades && request.version == .http11 && !request.framing.hasContent
-        var headers = HTTPHeaders()
-        for index in request.headers.indices
-        where fields.passes(index, of: request.headers, upgrade: upgrades) {
-            let name = request.headers[index].name.lowercased()
-            if !Self.rewritten.contains(name) { headers.add(fieldAt: index, of: request.headers) }
-        }
+        upgrades =
+            request.headers.areForUpgrade && request.version == .http11 && !request.framing.hasContent
+        var headers = request.headers.passedOn(withUpgrade: upgrades, without: Self.rewritten)
         if let left = try Self.forwardsLeft(request) { headers.add("Max-Forwards", "\(left - 1)") }
         headers.add("Via", request.version == .http10 ? "1.0 direct-proxy" : "1.1 direct-proxy")
         let head = RequestHead(
@@ -33,7 +28,7 @@ struct ForwardedRequest {
             authority: target.url.authorityBytes,
             headers: headers
         )
-        let expects = try Self.expectsContinue(request)
+        expects = try Self.expectsContinue(request)
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: head.sizeBound, alignment: 1)
         defer { unsafe buffer.deallocate() }
         do throws(HTTP1Error) {
@@ -50,7 +45,7 @@ struct ForwardedRequest {
     }
 
     /// The fields that the writer makes, or that are for this proxy.
-    private static let rewritten = ["host", "content-length", "expect", "max-forwards", "te"]
+    private static let rewritten: Set<String> = ["host", "content-length", "expect", "max-forwards", "te"]
 
     private static func parts(of request: ReceivedRequest) throws(Refusal) -> (Target, path: [UInt8]) {
         // A client of HTTP/1.1 names a host, once, although the URL's counts (RFC 9112, section 3.2).
@@ -90,47 +85,41 @@ struct ForwardedRequest {
     }
 }
 
-/// The fields of a message that are for the next recipient alone (RFC 9110, section 7.6.1).
-struct HopFields {
+extension HTTPHeaders {
     /// Whether the message asks for, or agrees to, another protocol.
-    let upgrades: Bool
-    private let named: [String]
+    var areForUpgrade: Bool { lists("upgrade", in: "connection") && index(of: "upgrade") != nil }
 
-    init(_ headers: HTTPHeaders) {
-        named = headers.values(for: "connection").flatMap { value in
-            value.split(separator: ",").map { element in
-                element.lowercased().filter { $0 != " " && $0 != "\t" }
+    /// The fields but those that are for the next recipient alone (RFC 9110, section 7.6.1).
+    func passedOn(withUpgrade: Bool, without others: Set<String>) -> HTTPHeaders {
+        let named = values(for: "connection").flatMap { $0.split(separator: ",") }
+        let dropped = Self.ofHop.union(others)
+            .union(named.map { $0.lowercased().filter { $0 != " " && $0 != "\t" } })
+        var passed = HTTPHeaders()
+        for index in indices {
+            let name = self[index].name.lowercased()
+            if name == "upgrade" ? withUpgrade : !dropped.contains(name) {
+                passed.add(fieldAt: index, of: self)
             }
         }
-        upgrades = named.contains("upgrade") && headers.index(of: "upgrade") != nil
-    }
-
-    /// Whether the field is sent on.
-    func passes(_ index: Int, of headers: HTTPHeaders, upgrade: Bool) -> Bool {
-        let name = headers[index].name.lowercased()
-        if name == "upgrade" { return upgrade }
-        return !Self.ofHop.contains(name) && !named.contains(name)
+        return passed
     }
 
     private static let ofHop: Set<String> = [
         "connection", "keep-alive", "proxy-connection", "proxy-authorization", "proxy-authenticate",
-        "proxy-authentication-info", "transfer-encoding", "upgrade",
+        "proxy-authentication-info", "transfer-encoding",
     ]
 }
 
 extension Refusal {
     static let notAbsolute = Refusal(
-        kind: .malformed,
-        line: "a proxy takes CONNECT, or an http URL such as http://www.example.com/; https goes by CONNECT"
+        .malformed,
+        "a proxy takes CONNECT, or an http URL such as http://www.example.com/; https goes by CONNECT"
     )
-    fileprivate static let noHost = Refusal(
-        kind: .malformed,
-        line: "a request of HTTP/1.1 has one Host field"
-    )
-    fileprivate static let noTrace = Refusal(kind: .unsupported, line: "TRACE is not forwarded")
-    fileprivate static let noForwardsLeft = Refusal(kind: .unsupported, line: "Max-Forwards is used up here")
+    fileprivate static let noHost = Refusal(.malformed, "a request of HTTP/1.1 has one Host field")
+    fileprivate static let noTrace = Refusal(.unsupported, "TRACE is not forwarded")
+    fileprivate static let noForwardsLeft = Refusal(.unsupported, "Max-Forwards is used up here")
     fileprivate static let unknownExpectation = Refusal(
-        kind: .malformed,
-        line: "of Expect the proxy knows 100-continue alone"
+        .malformed,
+        "of Expect the proxy knows 100-continue alone"
     )
 }

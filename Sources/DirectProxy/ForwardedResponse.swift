@@ -15,7 +15,6 @@ struct ForwardedResponse {
         to request: ReceivedRequest,
         mayPersist: Bool = true
     ) {
-        let fields = HopFields(response.headers)
         let switches = response.status == .switchingProtocols
         isChunked = framing == .chunked && request.version == .http11
         let endsByClose = framing == .untilClose || framing == .chunked && !isChunked
@@ -23,11 +22,9 @@ struct ForwardedResponse {
         var text = Array("HTTP/1.1 \(response.status.code) ".utf8)
         // The reason was checked as it was read; it is not repeated where it is no ASCII.
         text += response.reason.utf8.allSatisfy({ $0 < 0x7F }) ? Array(response.reason.utf8) : []
-        for index in response.headers.indices
-        where fields.passes(index, of: response.headers, upgrade: switches) {
-            guard response.headers[index].name.lowercased() != "content-length" else { continue }
-            text +=
-                Array("\r\n\(response.headers[index].name): ".utf8) + response.headers.valueBytes(at: index)
+        let headers = response.headers.passedOn(withUpgrade: switches, without: ["content-length"])
+        for index in headers.indices {
+            text += Array("\r\n\(headers[index].name): ".utf8) + headers.valueBytes(at: index)
         }
         text += Array("\r\nVia: 1.1 direct-proxy".utf8)
         if let length = Self.length(of: response, framing: framing) {

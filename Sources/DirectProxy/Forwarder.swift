@@ -15,46 +15,58 @@ final class Forwarder: @unchecked Sendable {
     private var requests: RequestReader
     private var responses = ResponseReader()
     /// The connection of the last request, if it can be used again.
-    private var kept: (far: FarEnd, target: Target)?
+    private var kept: FarEnd?
+    /// The exchange in work: its request, and how far both directions have come.
+    private var request: ReceivedRequest
+    private var (up, down) = (Up.content, Down.head)
     /// The bytes of the target that are not used yet, and those that wait for room on either side.
     private var received, toFar, toNear: ArraySlice<UInt8>
-    private var place: Room.Place?
-    /// The exchange in work: its request, whether that is read to its end, and the head of its answer.
-    private var request: ReceivedRequest
-    private var isRead = false
-    private var answer: ForwardedResponse?
-    /// Whether the response is read to its end, and whether the target has the whole request.
-    private var hasEnded = false, isWhole = false
-    /// Whether the target takes no more of the request.
-    private var isFarGone = false
     private var moved: (up: UInt64, down: UInt64) = (0, 0)
 
-    /// Whether the program has the whole answer.
-    private var isAnswered: Bool { hasEnded && toNear.isEmpty && responses.framing != .tunnel }
+    /// The request on its way to the target.
+    private enum Up {
+        /// The program may wait for an answer to its head before it begins with the content.
+        case expecting
+        /// Not all of it is sent.
+        case content
+        case sent
+        /// The target takes no more of it. The rest is read and dropped.
+        case refused
+    }
 
-    /// Why an exchange did not end as it should.
-    private enum Fault: Error {
-        case program, malformed(RequestFault), target(HTTP1Error), late, stopped
+    /// The response on its way to the program.
+    private enum Down {
+        case head
+        case content(ForwardedResponse)
+        /// It is read to its end.
+        case ended(ForwardedResponse)
+        /// Both sides speak another protocol from here on.
+        case switched
 
-        var ending: TunnelReport.Ending {
+        /// Whether the target has still to say something of it.
+        var isOpen: Bool {
             switch self {
-            case .program, .malformed: .reset(byTarget: false)
-            case .target: .reset(byTarget: true)
-            case .late: .idle
-            case .stopped: .stopped
+            case .head, .content: true
+            case .ended, .switched: false
             }
         }
     }
 
-    init(
-        _ guest: Guest,
-        _ requests: consuming RequestReader,
-        _ first: ReceivedRequest,
-        in place: consuming Room.Place
-    ) {
+    /// Whether the program has the whole answer, and whether it has nothing of one: it can still be refused.
+    private var isAnswered: Bool { if case .ended = down { toNear.isEmpty } else { false } }
+    private var isUntold: Bool { if case .head = down, toNear.isEmpty { true } else { moved.down == 0 } }
+
+    /// Why an exchange did not end as it should, and what the program is told if it can be.
+    private struct Fault: Error {
+        let ending: TunnelReport.Ending
+        var refusal: Refusal?
+
+        static let program = Fault(ending: .reset(byTarget: false))
+    }
+
+    init(_ guest: Guest, _ requests: consuming RequestReader, _ first: ReceivedRequest) {
         (self.guest, core, request) = (guest, guest.core, first)
         self.requests = requests
-        self.place = consume place
         (received, toFar, toNear) = ([], [], [])
     }
 
@@ -64,25 +76,24 @@ final class Forwarder: @unchecked Sendable {
             guard core.note(number, isResting: true) else { break }
             let hasMore = await isThereMore()
             _ = core.note(number, isResting: false)
-            let end = guest.moment(after: core.limits.head)
-            guard hasMore, let next = await guest.request(&requests, until: end) else { break }
+            guard hasMore,
+                let next = await guest.request(&requests, until: core.moment(after: core.limits.head))
+            else { break }
             if next.method == .connect {
-                kept?.far.end.close()
-                guard let place = place.take(), let tunnel = await guest.connect(next, in: place) else {
-                    return
-                }
-                return await tunnel(number)
+                kept?.end.close()
+                await guest.connect(next)?(number)
+                return
             }
             request = next
         }
-        kept?.far.end.close()
+        kept?.end.close()
         guest.socket.close()
     }
 
     /// Waits for the next request.
     private func isThereMore() async -> Bool {
         guard guest.ahead.isEmpty else { return true }
-        return (try? await guest.fill(until: guest.moment(after: Self.patience))) != nil
+        return (try? await guest.fill(until: core.moment(after: Self.patience))) != nil
     }
 
     /// Serves a request. Returns whether another may follow.
@@ -93,35 +104,26 @@ final class Forwarder: @unchecked Sendable {
             let forwarded = try ForwardedRequest(request)
             target = forwarded.target
             let (far, isKept) = try await connection(to: forwarded.target)
-            var report = guest.report(.http, to: forwarded.target, over: far, since: start)
+            var report = guest.report(.http, over: far, since: start)
             do throws(Fault) {
-                report.ending = try await exchange(forwarded, over: far)
-            } catch _ where isAnswered {
-                // The rest of its request has not come, of which the program knows.
-                report.ending = .complete
+                report.ending = try await exchange(forwarded, over: far.end)
             } catch {
-                far.end.reset()
-                if moved.down == 0 || answer == nil && toNear.isEmpty {
-                    // Nothing of an answer has gone to the program: it can be told.
-                    switch error {
-                    case .malformed(let fault): throw Refusal(fault)
-                    case .target(let fault) where !isKept:
-                        throw Refusal(kind: .unreachable, line: "\(forwarded.target): \(fault)")
-                    default: break
-                    }
+                // Without an invitation a program need not send its content.
+                report.ending = isAnswered && up == .expecting ? .complete : error.ending
+                if !isAnswered {
+                    let isByTarget = error.ending == .reset(byTarget: true)
+                    far.end.reset()
+                    if isUntold, !isByTarget || !isKept, let refusal = error.refusal { throw refusal }
+                    // Without an answer the program knows that it may try again, and that an answer is not
+                    // whole.
+                    if isByTarget { await Delivery.end(on: guest.socket, within: core.limits.halfClosed) }
+                    guest.socket.reset()
                 }
-                report.ending = error.ending
-                // Without an answer the program knows that it may try again, and that an answer is not
-                // whole.
-                if case .target = error {
-                    await Delivery.end(on: guest.socket, within: core.limits.halfClosed)
-                }
-                guest.socket.reset()
             }
             (report.sent, report.received) = moved
-            report.time = core.loop.now.since(start)
-            core.configuration.onEvent?(.ended(report))
-            return isAnswered ? await finish(far, forwarded.target, number) : false
+            core.tell(report, since: start)
+            guard isAnswered, case .ended(let answer) = down else { return false }
+            return await finish(answer, far, number)
         } catch {
             await guest.refuse(error, of: target, to: request)
             return false
@@ -130,9 +132,9 @@ final class Forwarder: @unchecked Sendable {
 
     /// Returns a connection to the target, and whether it has served another request.
     private func connection(to target: Target) async throws(Refusal) -> (FarEnd, isKept: Bool) {
-        if let (far, last) = kept {
+        if let far = kept {
             kept = nil
-            if last.url.origin == target.url.origin,
+            if far.target.url.origin == target.url.origin,
                 case .wantsRead = unsafe far.end.read(into: core.scratch)
             {
                 return (far, true)
@@ -142,7 +144,7 @@ final class Forwarder: @unchecked Sendable {
         let far = try await guest.reach(target)
         guard far.early.isEmpty else {
             far.end.reset()
-            throw Refusal(kind: .unreachable, line: "\(target): \(HTTP1Error.responseBeforeRequest)")
+            throw Refusal(.unreachable, "\(target): \(HTTP1Error.responseBeforeRequest)")
         }
         return (far, false)
     }
@@ -153,209 +155,182 @@ final class Forwarder: @unchecked Sendable {
     /// keeps the connection or not. It gets the rest until it closes.
     private func exchange(
         _ forwarded: ForwardedRequest,
-        over far: FarEnd
+        over far: any TunnelEnd
     ) async throws(Fault) -> TunnelReport.Ending {
-        far.end.socket.partner = guest.socket
-        defer { far.end.socket.partner = nil }
+        far.socket.partner = guest.socket
+        defer { far.socket.partner = nil }
         (moved, received, toNear, toFar) = ((0, 0), [], [], forwarded.head[...])
         responses.begin(request.method, upgrade: forwarded.upgrades)
-        (isRead, answer) = (!request.framing.hasContent, nil)
-        (hasEnded, isWhole, isFarGone) = (false, false, false)
-        var (deadline, wasLate) = (Instant.never, Bool?.none)
+        (up, down) = (forwarded.expects ? .expecting : .content, .head)
+        var patience = Patience(core)
         while true {
-            var hasMoved = try flush(&toFar, to: far.end, isFar: true)
-            if !isRead, toFar.isEmpty, try readRequest() { hasMoved = true }
-            isWhole = isRead && toFar.isEmpty && hasSentAll(far)
+            let before = moved
+            var hasRead = false
+            if toFar.isEmpty { hasRead = try readRequest() }
+            if !Self.send(&toFar, to: far, counting: &moved.up) { (up, toFar) = (.refused, []) }
+            if requests.isAtEnd, toFar.isEmpty, up != .refused { up = whatIsSent(far) }
             // A program that ends its sending after its request has gone, as for most servers: nobody waits
             // for the answer.
             let isLeft = guest.socket.isHungUp
-            if isLeft, isRead, !isAnswered { throw .program }
-            if !hasEnded, toNear.isEmpty, try readResponse(far) { hasMoved = true }
-            if try flush(&toNear, to: .socket(guest.socket), isFar: false) { hasMoved = true }
-            if responses.framing == .tunnel, answer != nil, toNear.isEmpty, toFar.isEmpty {
-                return await becomeTunnel(far)
+            if isLeft, requests.isAtEnd, !isAnswered { throw .program }
+            do throws(HTTP1Error) {
+                if toNear.isEmpty, try readResponse(far) { hasRead = true }
+            } catch {
+                throw Fault(
+                    ending: .reset(byTarget: true),
+                    refusal: Refusal(.unreachable, "\(forwarded.target): \(error)")
+                )
             }
-            if isAnswered, isWhole || isFarGone || far.end.socket.isHungUp { return .complete }
-            let isLate = isLeft || isAnswered
-            if hasMoved || isLate != wasLate {
-                wasLate = isLate
-                let limit = isLate ? core.limits.halfClosed : core.limits.idle
-                deadline = guest.moment(after: limit)
-            }
-            if hasMoved {
-                await core.loop.yield()
-                if Task.isCancelled { throw .stopped }
-                continue
-            }
-            switch await guest.socket.waitForAny(until: deadline) {
-            case .ready: continue
-            case .expired: throw .late
-            case .cancelled: throw .stopped
+            guard Self.send(&toNear, to: guest.socket, counting: &moved.down) else { throw .program }
+            if case .switched = down, toNear.isEmpty, toFar.isEmpty { return await becomeTunnel(far) }
+            if isAnswered, up == .sent { return .complete }
+            if isAnswered, up == .refused || far.socket.isHungUp { return .reset(byTarget: true) }
+            let hasMoved = hasRead || moved != before
+            if let ending = await patience.wait(
+                on: guest.socket,
+                hasMoved: hasMoved,
+                hasMore: hasMoved,
+                isLeft: isLeft || isAnswered
+            ) {
+                throw Fault(ending: ending)
             }
         }
     }
 
-    /// Whether layers of TLS to an upstream proxy hold nothing more of the request.
-    private func hasSentAll(_ far: FarEnd) -> Bool {
-        switch far.end.flush() {
-        case .moved: return true
-        case .again, .wantsRead, .wantsWrite: return false
-        case .ended, .failed:
-            isFarGone = true
-            return false
+    /// Whether all is sent, once nothing waits here: layers of TLS to an upstream proxy may hold the last of it.
+    private func whatIsSent(_ far: any TunnelEnd) -> Up {
+        switch far.flush() {
+        case .moved: .sent
+        case .again, .wantsRead, .wantsWrite: up
+        case .ended, .failed: .refused
         }
     }
 
     /// Keeps or closes both connections after a response. Returns whether another request may follow.
-    private func finish(_ far: FarEnd, _ target: Target, _ number: UInt64) async -> Bool {
-        if isWhole, case .reusable = responses.reuse, received.isEmpty {
-            kept = (far, target)
+    private func finish(_ answer: ForwardedResponse, _ far: FarEnd, _ number: UInt64) async -> Bool {
+        if up == .sent, case .reusable = responses.reuse, received.isEmpty {
+            kept = far
         } else {
             far.end.close()
         }
-        if isWhole, answer?.persists == true { return true }
+        if up == .sent, answer.persists { return true }
         // After an answer to half a request the rest of it is still to come, and is no request of its own.
         // A proxy that stops does not wait for that.
-        await guest.close(behindHalf: !isWhole) { core.note(number, isResting: true) }
+        await guest.close(behindHalf: up != .sent) { core.note(number, isResting: true) }
         return false
     }
 
-    /// Sends the bytes that wait. Returns whether anything was sent.
-    private func flush(
+    /// Sends the bytes that wait. Returns false if the recipient takes no more.
+    private static func send(
         _ bytes: inout ArraySlice<UInt8>,
-        to end: TunnelEnd,
-        isFar: Bool
-    ) throws(Fault) -> Bool {
+        to end: any TunnelEnd,
+        counting moved: inout UInt64
+    ) -> Bool {
         _ = end.flush()
-        guard !bytes.isEmpty else { return false }
-        switch unsafe bytes.withUnsafeBytes({ unsafe end.write($0) }) {
-        case .moved(let count):
-            bytes = bytes.dropFirst(count)
-            if isFar { moved.up += UInt64(count) } else { moved.down += UInt64(count) }
-            return true
-        case .again: return true
-        case .wantsRead, .wantsWrite: return false
-        case .ended, .failed:
-            guard isFar else { throw .program }
-            // Its answer may be there although it takes no more.
-            (bytes, isFarGone) = ([], true)
-            return false
-        }
+        let (count, takesMore) = unsafe bytes.withUnsafeBytes { unsafe end.send($0) }
+        bytes = bytes.dropFirst(count)
+        moved += UInt64(count)
+        return takesMore
     }
 
     /// Reads more of the request's content. Returns whether there was any.
     private func readRequest() throws(Fault) -> Bool {
+        guard !requests.isAtEnd else { return false }
         // The rest of the last piece may be the beginning of a line: it is shown again with more.
         var needsMore = guest.ahead.isEmpty
-        while !isRead {
+        while !requests.isAtEnd {
             if needsMore {
-                switch unsafe guest.socket.step(readingInto: core.scratch) {
+                switch unsafe guest.socket.read(into: core.scratch) {
                 case .moved(let count): guest.ahead += unsafe Array(core.scratch[..<count])
                 case .again: return true
                 case .wantsRead, .wantsWrite: return false
                 case .ended, .failed: throw .program
                 }
             }
-            let step: RequestReader.Step
+            if up == .expecting { up = .content }
             do throws(RequestFault) {
-                step = try unsafe guest.ahead.withUnsafeBufferPointer { bytes throws(RequestFault) in
-                    try unsafe requests.next(bytes.span)
+                let (event, content) = try guest.next(&requests)
+                needsMore = guest.ahead.isEmpty
+                switch event {
+                case .content: toFar += request.framing == .chunked ? Chunk.bytes(content) : Array(content)
+                case .trailers(let trailers): toFar += Chunk.last(trailers)
+                case .end: if request.framing == .chunked { toFar += Chunk.last() }
+                case .needsMore: needsMore = true
+                case .head: break
                 }
             } catch {
-                throw .malformed(error)
+                throw Fault(ending: .reset(byTarget: false), refusal: Refusal(error))
             }
-            let base = guest.ahead.startIndex
-            switch step.event {
-            case .content(let range):
-                let content = guest.ahead[(base + range.lowerBound)..<(base + range.upperBound)]
-                toFar += request.framing == .chunked ? Chunk.bytes(content) : Array(content)
-            case .trailers(let trailers): toFar += Chunk.last(trailers)
-            case .end: if request.framing == .chunked { toFar += Chunk.last(HTTPHeaders()) }
-            case .needsMore, .head: break
-            }
-            guest.ahead = guest.ahead.dropFirst(step.used)
-            isRead = requests.isAtEnd
-            if case .needsMore = step.event { needsMore = true } else { needsMore = guest.ahead.isEmpty }
             if needsMore, !toFar.isEmpty { return true }
         }
         return true
     }
 
     /// Reads more of the response. Returns whether there was any.
-    private func readResponse(_ far: FarEnd) throws(Fault) -> Bool {
-        var atEnd: Bool?
-        var hasMoved = true
-        switch unsafe far.end.read(into: core.scratch) {
+    private func readResponse(_ far: any TunnelEnd) throws(HTTP1Error) -> Bool {
+        guard down.isOpen else { return false }
+        var (hasMoved, atEnd) = (true, Bool?.none)
+        switch unsafe far.read(into: core.scratch) {
         case .moved(let count): received += unsafe Array(core.scratch[..<count])
         case .again: break
         case .wantsRead, .wantsWrite: hasMoved = false
         case .ended(let clean): atEnd = clean
         case .failed: atEnd = false
         }
-        do throws(HTTP1Error) {
-            try parse()
-            if let atEnd, !hasEnded {
-                _ = try responses.endOfInput(clean: atEnd)
-                // The end of the stream is the end of the content.
-                hasEnded = true
-            }
-        } catch {
-            throw .target(error)
+        while down.isOpen, try readEvent() {}
+        if let atEnd, down.isOpen {
+            _ = try responses.endOfInput(clean: atEnd)
+            // The end of the stream is the end of the content.
+            if case .content(let answer) = down { down = .ended(answer) }
         }
-        return hasMoved || hasEnded
+        return hasMoved || !down.isOpen
     }
 
-    private func parse() throws(HTTP1Error) {
-        while !hasEnded, answer == nil || responses.framing != .tunnel {
-            let step = try unsafe received.withUnsafeBufferPointer { bytes throws(HTTP1Error) in
-                try unsafe responses.next(bytes.span)
-            }
-            let base = received.startIndex
-            let isChunked = answer?.isChunked == true
-            switch step.event {
-            case .needsMore:
-                received = received.dropFirst(step.used)
-                return
-            case .interim(let head):
-                // HTTP/1.0 has none (RFC 9110, section 15.2).
-                if request.version == .http11 {
-                    toNear += ForwardedResponse(head, framing: .none, to: request).head
-                }
-            case .head(let head):
-                let forwarded = ForwardedResponse(
-                    head,
-                    framing: responses.framing,
-                    to: request,
-                    // What the target does not read any more is in the way of another request.
-                    mayPersist: isWhole || responses.reuseOnceRead == .reusable
-                )
-                toNear += forwarded.head
-                answer = forwarded
-                if responses.framing == .none { hasEnded = true }
-            case .content(let range):
-                let content = received[(base + range.lowerBound)..<(base + range.upperBound)]
-                toNear += isChunked ? Chunk.bytes(content) : Array(content)
-            case .trailers(let trailers):
-                if isChunked { toNear += Chunk.last(trailers) }
-                hasEnded = true
-            case .end:
-                if isChunked { toNear += Chunk.last(HTTPHeaders()) }
-                hasEnded = true
-            }
-            received = received.dropFirst(step.used)
+    /// Reads an event of the response. Returns whether there was one.
+    private func readEvent() throws(HTTP1Error) -> Bool {
+        let bytes = received
+        let step = try unsafe bytes.withUnsafeBufferPointer { bytes throws(HTTP1Error) in
+            try unsafe responses.next(bytes.span)
         }
+        received = bytes.dropFirst(step.used)
+        switch (step.event, down) {
+        case (.interim(let head), _):
+            // HTTP/1.0 has none (RFC 9110, section 15.2).
+            if request.version == .http11 {
+                toNear += ForwardedResponse(head, framing: .none, to: request).head
+            }
+        case (.head(let head), _):
+            let answer = ForwardedResponse(
+                head,
+                framing: responses.framing,
+                to: request,
+                // What the target does not read any more is in the way of another request, and so is what
+                // the program may leave out.
+                mayPersist: up == .sent || up == .content && responses.reuseOnceRead == .reusable
+            )
+            toNear += answer.head
+            switch responses.framing {
+            case .none: down = .ended(answer)
+            case .tunnel: down = .switched
+            case .length, .chunked, .untilClose: down = .content(answer)
+            }
+        case (.content(let range), .content(let answer)):
+            let content = bytes.dropFirst(range.lowerBound).prefix(range.count)
+            toNear += answer.isChunked ? Chunk.bytes(content) : Array(content)
+        case (.trailers(let trailers), .content(let answer)):
+            if answer.isChunked { toNear += Chunk.last(trailers) }
+            down = .ended(answer)
+        case (.end, .content(let answer)):
+            if answer.isChunked { toNear += Chunk.last() }
+            down = .ended(answer)
+        default: return false
+        }
+        return true
     }
 
     /// Both sides speak another protocol from here on. Returns how that ended.
-    private func becomeTunnel(_ far: FarEnd) async -> TunnelReport.Ending {
-        let tunnel = Tunnel(
-            near: .socket(guest.socket),
-            far: far.end,
-            early: guest.ahead,
-            earlyBack: received,
-            core: core
-        )
-        guest.ahead = []
+    private func becomeTunnel(_ far: any TunnelEnd) async -> TunnelReport.Ending {
+        let tunnel = Tunnel(guest, to: far, early: received)
         let ending = await tunnel.run()
         moved = (moved.up + tunnel.moved.up, moved.down + tunnel.moved.down)
         return ending
@@ -373,7 +348,7 @@ private enum Chunk {
     }
 
     /// The last chunk, with the trailers that may be sent on.
-    static func last(_ trailers: HTTPHeaders) -> [UInt8] {
+    static func last(_ trailers: HTTPHeaders = HTTPHeaders()) -> [UInt8] {
         var allowed = trailers
         let room = RequestWriter.lastChunkSizeBound(trailers: trailers)
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: room, alignment: 1)

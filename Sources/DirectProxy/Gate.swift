@@ -21,12 +21,9 @@ struct Gate: Sendable {
     /// Whether the request has the credentials (RFC 7617).
     func admits(_ headers: HTTPHeaders) -> Bool {
         guard credentials != nil else { return true }
-        guard let index = headers.index(of: "proxy-authorization"),
-            headers.index(of: "proxy-authorization", from: index + 1) == nil
-        else { return false }
-        let parts = String(decoding: headers.valueBytes(at: index), as: UTF8.self)
-            .split(separator: " ", maxSplits: 1)
-        guard parts.count == 2, parts[0].lowercased() == "basic",
+        let fields = headers.values(for: "proxy-authorization")
+        let parts = fields.first?.split(separator: " ", maxSplits: 1) ?? []
+        guard fields.count == 1, parts.count == 2, parts[0].lowercased() == "basic",
             let given = Base64.decode(parts[1].drop { $0 == " " })
         else { return false }
         return admits(given)

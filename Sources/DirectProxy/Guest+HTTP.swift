@@ -11,9 +11,9 @@ extension Guest {
         var reader = RequestReader(limits: limits)
         guard let request = await request(&reader, until: deadline) else { return nil }
         do throws(Refusal) {
-            let place = try place()
-            if request.method == .connect { return await connect(request, in: place) }
-            let forwarder = Forwarder(self, reader, request, in: place)
+            try core.admit(number)
+            if request.method == .connect { return await connect(request) }
+            let forwarder = Forwarder(self, reader, request)
             return { await forwarder.run(number: $0) }
         } catch {
             await refuse(error, to: request)
@@ -50,11 +50,7 @@ extension Guest {
     ) async throws(Refusal) -> ReceivedRequest {
         while true {
             do throws(RequestFault) {
-                let step = try unsafe ahead.withUnsafeBufferPointer { bytes throws(RequestFault) in
-                    try unsafe reader.next(bytes.span)
-                }
-                ahead = ahead.dropFirst(step.used)
-                if case .head(let request) = step.event { return request }
+                if case .head(let request) = try next(&reader).event { return request }
             } catch {
                 throw Refusal(error)
             }
@@ -71,7 +67,7 @@ extension Guest {
     }
 
     /// Serves a CONNECT request (RFC 9110, section 9.3.6).
-    func connect(_ request: ReceivedRequest, in place: consuming Room.Place) async -> ProxyCore.Work? {
+    func connect(_ request: ReceivedRequest) async -> ProxyCore.Work? {
         let target = Target(authority: request.target)
         do throws(Refusal) {
             guard let target else { throw .notAnAuthority }
@@ -79,7 +75,7 @@ extension Guest {
             for name: StaticString in ["content-length", "transfer-encoding"] {
                 guard request.headers.index(of: name) == nil else { throw .connectWithContent }
             }
-            return try await open(target, .connect, in: place, saying: Self.established)
+            return try await open(target, .connect, saying: Self.established)
         } catch {
             await refuse(error, of: target, to: request)
             return nil
@@ -101,40 +97,38 @@ extension Refusal {
     init(_ fault: RequestFault) {
         switch fault {
         case .message(.headTooLarge), .message(.lineTooLong):
-            self.init(kind: .tooLarge, line: "\(fault); raise limits.headBytes")
-        case .message(.tooManyFields): self.init(kind: .tooLarge, line: "\(fault)")
-        default: self.init(kind: .malformed, line: "not a request to a proxy: \(fault)")
+            self.init(.tooLarge, "\(fault); raise limits.headBytes")
+        case .message(.tooManyFields): self.init(.tooLarge, "\(fault)")
+        default: self.init(.malformed, "not a request to a proxy: \(fault)")
         }
     }
 
     static let noCredentials = Refusal(
-        kind: .unauthorized,
-        line:
-            "the proxy's user and password are missing or wrong; take the proxy's URL, or open it to all programs"
+        .unauthorized,
+        "the proxy's user and password are missing or wrong; take the proxy's URL, or open it to all programs"
     )
     static let notAnAuthority = Refusal(
-        kind: .malformed,
-        line: "CONNECT takes a host and a port, such as www.example.com:443"
+        .malformed,
+        "CONNECT takes a host and a port, such as www.example.com:443"
     )
     static let connectWithContent = Refusal(
-        kind: .malformed,
-        line: "a CONNECT request must not have Content-Length or Transfer-Encoding"
+        .malformed,
+        "a CONNECT request must not have Content-Length or Transfer-Encoding"
     )
-    static let gone = Refusal(kind: .unreachable, line: "the program has gone")
-    static let stopped = Refusal(kind: .full, line: "the proxy was stopped")
+    static let gone = Refusal(.unreachable, "the program has gone")
+    static let stopped = Refusal(.full, "the proxy was stopped")
 
     static func full(_ limits: LocalProxy.Limits) -> Refusal {
-        Refusal(kind: .full, line: "there are \(limits.tunnels) tunnels already; raise limits.tunnels")
+        Refusal(.full, "there are \(limits.tunnels) tunnels already; raise limits.tunnels")
     }
 
     static let crowded = Refusal(
-        kind: .full,
-        line:
-            "too many programs have sent no request yet; raise limits.waiting, or the open files (ulimit -n)"
+        .full,
+        "too many programs have sent no request yet; raise limits.waiting, or the open files (ulimit -n)"
     )
 
     static func slow(_ limits: LocalProxy.Limits) -> Refusal {
-        Refusal(kind: .slow, line: "no whole request came within \(limits.head.text); raise limits.head")
+        Refusal(.slow, "no whole request came within \(limits.head.text); raise limits.head")
     }
 
     /// The answer in HTTP. The connection ends with it.

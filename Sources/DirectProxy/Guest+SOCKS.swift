@@ -2,27 +2,19 @@ internal import DirectCore
 internal import DirectIO
 internal import DirectTransport
 
-/// The numbers of SOCKS, version 5 (RFC 1928, RFC 1929).
-enum SOCKSGreeting {
-    static let version: UInt8 = 5
-    static let none: UInt8 = 0
-    static let password: UInt8 = 2
-    static let nothingFits: UInt8 = 0xFF
-    static let connect: UInt8 = 1
-}
-
 /// Programs that speak SOCKS, version 5.
 extension Guest {
     func serveSOCKS(until deadline: Instant) async throws(Lost) -> ProxyCore.Work? {
         guard try await agree(until: deadline) else { return nil }
         isAdmitted = true
         let head = try await take(4, until: deadline)
-        guard head[0] == SOCKSGreeting.version, head[2] == 0 else { throw .gone }
+        guard head[0] == SOCKSMessages.version, head[2] == 0 else { throw .gone }
         let target = try await target(ofType: head[3], until: deadline)
         do throws(Refusal) {
-            guard head[1] == SOCKSGreeting.connect else { throw .notConnect }
+            guard head[1] == SOCKSMessages.connect else { throw .notConnect }
             guard let target else { throw .notAHost }
-            return try await open(target, .socks, in: place(), saying: Self.reply(0))
+            try core.admit(number)
+            return try await open(target, .socks, saying: Self.reply(0))
         } catch {
             tell(error, of: target, road: .socks)
             await close(after: Self.reply(error.kind.reply))
@@ -34,14 +26,15 @@ extension Guest {
     private func agree(until deadline: Instant) async throws(Lost) -> Bool {
         let count = Int(try await take(2, until: deadline)[1])
         let offered = try await take(count, until: deadline)
-        let wanted = core.access.credentials == nil ? SOCKSGreeting.none : SOCKSGreeting.password
+        let wanted =
+            core.access.credentials == nil ? SOCKSMessages.Method.none : SOCKSMessages.Method.password
         guard offered.contains(wanted) else {
             tell(.noCredentials, of: nil, road: .socks)
-            await close(after: [SOCKSGreeting.version, SOCKSGreeting.nothingFits])
+            await close(after: [SOCKSMessages.version, 0xFF])
             return false
         }
-        try await send([SOCKSGreeting.version, wanted], until: deadline)
-        guard wanted == SOCKSGreeting.password else { return true }
+        try await send([SOCKSMessages.version, wanted], until: deadline)
+        guard wanted == SOCKSMessages.Method.password else { return true }
         guard try await take(1, until: deadline)[0] == 1 else { throw .gone }
         let user = try await text(until: deadline)
         let password = try await text(until: deadline)
@@ -82,17 +75,17 @@ extension Guest {
 
     /// A reply without an address, which no program needs for CONNECT.
     private static func reply(_ code: UInt8) -> [UInt8] {
-        [SOCKSGreeting.version, code, 0, 1, 0, 0, 0, 0, 0, 0]
+        [SOCKSMessages.version, code, 0, 1, 0, 0, 0, 0, 0, 0]
     }
 }
 
 extension Refusal {
     fileprivate static let notConnect = Refusal(
-        kind: .unsupported,
-        line: "of SOCKS the proxy has CONNECT only, no BIND and no UDP"
+        .unsupported,
+        "of SOCKS the proxy has CONNECT only, no BIND and no UDP"
     )
     fileprivate static let notAHost = Refusal(
-        kind: .malformed,
-        line: "the SOCKS request names no host; take socks5h, and a name or an address"
+        .malformed,
+        "the SOCKS request names no host; take socks5h, and a name or an address"
     )
 }

@@ -14,7 +14,7 @@ final class Guest: @unchecked Sendable {
     /// Whether it has shown that it may use the proxy.
     var isAdmitted = false
     /// The number of its task.
-    private let number: UInt64
+    let number: UInt64
 
     /// Why nothing more can be read of it, or sent.
     enum Lost: Error { case gone, late, cancelled }
@@ -30,14 +30,14 @@ final class Guest: @unchecked Sendable {
     /// Serves it. A tunnel that it gets is a task of its own: this one keeps the memory that it needed to
     /// get there.
     func serve() async {
-        let deadline = moment(after: core.limits.head)
+        let deadline = core.moment(after: core.limits.head)
         var isSOCKS = false
         do throws(Lost) {
             guard core.meet(number) else { throw .cancelled }
             try await fill(until: deadline)
-            isSOCKS = ahead.first == SOCKSGreeting.version
+            isSOCKS = ahead.first == SOCKSMessages.version
             let work = isSOCKS ? try await serveSOCKS(until: deadline) : await serveHTTP(until: deadline)
-            if let work { core.begin(work) }
+            if let work { core.begin(after: number, work) }
         } catch {
             guard error == .cancelled, !core.isStopped else { return socket.reset() }
             // An answer would keep the descriptor until it has been read.
@@ -50,72 +50,50 @@ final class Guest: @unchecked Sendable {
         }
     }
 
-    /// Takes a place for a tunnel. From here on it is no stranger.
-    func place() throws(Refusal) -> Room.Place { try core.place(for: number) }
-
     /// Dials the target, tells the program that it is there, and returns the tunnel's work.
     func open(
         _ target: Target,
         _ road: TunnelReport.Road,
-        in place: consuming Room.Place,
         saying words: [UInt8]
     ) async throws(Refusal) -> ProxyCore.Work {
         let start = loop.now
         let far = try await reach(target)
         do throws(Lost) {
-            try await send(words, until: moment(after: core.limits.head))
+            try await send(words, until: core.moment(after: core.limits.head))
         } catch {
             far.end.reset()
             throw .gone
         }
-        let report = report(road, to: target, over: far, since: start)
+        let report = report(road, over: far, since: start)
         let names = core.configuration.serverNames
         let look =
             names == .ignored
             ? nil : HelloLook(for: target.host.description, insists: names == .matching)
-        let tunnel = Tunnel(
-            near: .socket(socket),
-            far: far.end,
-            in: consume place,
-            early: ahead,
-            earlyBack: far.early[...],
-            look: look,
-            core: core
-        )
-        ahead = []
+        let tunnel = Tunnel(self, to: far.end, early: far.early[...], look: look)
         return { [core] _ in
-            let ending = await tunnel.run()
-            guard let onEvent = core.configuration.onEvent else { return }
             var report = report
+            report.ending = await tunnel.run()
             (report.sent, report.received) = tunnel.moved
-            report.time = core.loop.now.since(start)
-            report.ending = ending
             if let hello = tunnel.hello {
                 (report.serverName, report.protocols) = (hello.serverName, hello.protocols)
                 report.hasEncryptedHello = hello.hasEncryptedHello
             }
-            onEvent(.ended(report))
+            core.tell(report, since: start)
         }
     }
 
     /// Finds and dials the target, and returns the connection to it.
     func reach(_ target: Target) async throws(Refusal) -> FarEnd {
-        let end = moment(after: core.limits.dial)
-        let limit = CallLimit(core.timeouts, until: end)
+        let limit = CallLimit(core.timeouts, until: core.moment(after: core.limits.dial))
         let plan = try await core.planner.plan(target, within: limit)
         return try await core.dialler.dial(plan, to: target, within: limit)
     }
 
     /// The beginning of a report.
-    func report(
-        _ road: TunnelReport.Road,
-        to target: Target,
-        over far: FarEnd,
-        since start: Instant
-    ) -> TunnelReport {
+    func report(_ road: TunnelReport.Road, over far: FarEnd, since start: Instant) -> TunnelReport {
         TunnelReport(
             road: road,
-            target: target.description,
+            target: far.target.description,
             endpoint: far.facts.endpoint,
             source: far.facts.source,
             failed: far.facts.search.failedAttempts.map(\.endpoint),
@@ -124,18 +102,29 @@ final class Guest: @unchecked Sendable {
         )
     }
 
-    /// Reports that there is no tunnel.
+    /// Gives its place back, and reports that there is no tunnel.
     func tell(_ refusal: Refusal, of target: Target?, road: TunnelReport.Road) {
-        core.configuration.onEvent?(
-            .ended(
-                TunnelReport(
-                    road: road,
-                    target: target?.description,
-                    isByStranger: !isAdmitted,
-                    ending: .refused(refusal.kind.status, refusal.line)
-                )
-            )
+        let report = TunnelReport(
+            road: road,
+            target: target?.description,
+            isByStranger: !isAdmitted,
+            ending: .refused(refusal.kind.status, refusal.line)
         )
+        core.takeBack(number)
+        core.configuration.onEvent?(.ended(report))
+    }
+
+    /// Takes the next event out of the bytes that are there, with its content.
+    func next(
+        _ reader: inout RequestReader
+    ) throws(RequestFault) -> (event: RequestReader.Event, content: ArraySlice<UInt8>) {
+        let bytes = ahead
+        let step = try unsafe bytes.withUnsafeBufferPointer { bytes throws(RequestFault) in
+            try unsafe reader.next(bytes.span)
+        }
+        ahead = bytes.dropFirst(step.used)
+        guard case .content(let range) = step.event else { return (step.event, []) }
+        return (step.event, bytes.dropFirst(range.lowerBound).prefix(range.count))
     }
 
     /// Reads more.
@@ -162,14 +151,10 @@ final class Guest: @unchecked Sendable {
     func send(_ bytes: [UInt8], until deadline: Instant) async throws(Lost) {
         var rest = bytes[...]
         while !rest.isEmpty {
-            let step = unsafe rest.withUnsafeBytes { unsafe socket.step(writing: $0) }
-            switch step {
-            case .moved(let count): rest = rest.dropFirst(count)
-            case .again: continue
-            case .wantsRead, .wantsWrite:
-                try check(await socket.output.wait(until: deadline, on: loop))
-            case .ended, .failed: throw .gone
-            }
+            let (count, takesMore) = unsafe rest.withUnsafeBytes { unsafe socket.send($0) }
+            guard takesMore else { throw .gone }
+            rest = rest.dropFirst(count)
+            if !rest.isEmpty { try check(await socket.output.wait(until: deadline, on: loop)) }
         }
     }
 
@@ -181,24 +166,25 @@ final class Guest: @unchecked Sendable {
         }
     }
 
-    /// Sends the last words and closes. Bytes that come meanwhile are read and dropped: the system
-    /// would reset a connection that is closed with unread bytes, and the words would be lost.
+    /// Sends the last words and closes.
     func close(after words: [UInt8]) async {
-        let end = moment(after: .seconds(2))
-        do throws(Lost) { try await send(words, until: end) } catch { return socket.close() }
-        socket.finishSending()
-        await drop(until: end, atMost: Self.mostDropped)
-        socket.close()
+        do throws(Lost) {
+            try await send(words, until: core.moment(after: Self.farewell))
+        } catch {
+            return socket.close()
+        }
+        await close()
     }
 
-    /// Closes behind an answer that was sent.
+    /// Closes behind the last words. Bytes that come meanwhile are read and dropped: the system would reset a
+    /// connection that is closed with unread bytes, and the words would be lost.
     ///
     /// - Parameters:
     ///   - isInContent: Whether the program is in the midst of its content: it may send for long, and begin
     ///     late to read an answer of any length.
     ///   - mayLinger: Called when the program's system has the answer. Returns whether to wait for the end
     ///     of the program.
-    func close(behindHalf isInContent: Bool, mayLinger: () -> Bool) async {
+    func close(behindHalf isInContent: Bool = false, mayLinger: () -> Bool = { true }) async {
         socket.finishSending()
         if isInContent {
             var delivery = Delivery(on: socket, within: core.limits.halfClosed)
@@ -206,9 +192,10 @@ final class Guest: @unchecked Sendable {
                 guard await drop(until: delivery.nextLook, atMost: .max) == .late else { break }
             }
         }
-        guard mayLinger() else { return socket.close() }
-        let limit = isInContent ? core.limits.halfClosed : .seconds(2)
-        await drop(until: moment(after: limit), atMost: isInContent ? .max : Self.mostDropped)
+        if mayLinger() {
+            let limit = isInContent ? core.limits.halfClosed : Self.farewell
+            await drop(until: core.moment(after: limit), atMost: isInContent ? .max : Self.mostDropped)
+        }
         socket.close()
     }
 
@@ -231,10 +218,7 @@ final class Guest: @unchecked Sendable {
         }
     }
 
-    func moment(after time: Duration) -> Instant {
-        loop.now.advanced(byNanoseconds: time.clampedNanoseconds)
-    }
-
+    private static let farewell: Duration = .seconds(2)
     private static let piece = 4096
     private static let piecesPerTurn = 16
     /// Half a megabyte.

@@ -1,5 +1,4 @@
 internal import DirectHello
-internal import DirectIO
 
 /// A look at the first bytes of a program in its tunnel, as long as they may be a ClientHello.
 final class HelloLook {
@@ -20,12 +19,6 @@ final class HelloLook {
     private var flight = FirstFlight()
     private let name: String
     private let insists: Bool
-    /// Whether a ClientHello has been read, and no other one begins. A server may ask for a second one
-    /// (HelloRetryRequest), and go by its name.
-    private var isBetween = false
-    /// The head of a record that is passed over, its bytes that are still to come, and those of all.
-    private var head: [UInt8] = []
-    private var (left, passedOver) = (0, 0)
 
     /// - Parameter insists: Whether the tunnel ends if the program names another server than this one.
     init(for name: String, insists: Bool) {
@@ -36,14 +29,9 @@ final class HelloLook {
     func take(_ bytes: UnsafeRawBufferPointer) -> (answer: Answer, isDone: Bool) {
         var position = 0
         while position < bytes.count {
-            if isBetween {
-                guard let next = unsafe passOver(bytes, from: position) else { return (.passes, true) }
-                position = next
-                continue
-            }
             let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[position...])
             switch unsafe flight.add(rest.assumingMemoryBound(to: UInt8.self).span) {
-            case .needsMore: return (insists ? .waits : .passes, false)
+            case .needsMore: return (insists && flight.hasBegun ? .waits : .passes, false)
             case .other: return (.passes, true)
             case .otherMessage where hello != nil: return (.passes, true)
             // The target may be able to read it.
@@ -55,38 +43,11 @@ final class HelloLook {
                     self.other = other
                     return (.refuses, true)
                 }
+                // A server may ask for a second one (HelloRetryRequest), and go by its name.
                 position += flight.used
-                (flight, isBetween) = (FirstFlight(), true)
+                flight = FirstFlight(behindHello: true)
             }
         }
         return (.passes, false)
     }
-
-    /// Passes over records behind a ClientHello that are none of a handshake in the clear. Returns the next
-    /// position; `nil` if no other ClientHello is to be expected.
-    private func passOver(_ bytes: UnsafeRawBufferPointer, from start: Int) -> Int? {
-        if left > 0 {
-            let count = min(left, bytes.count - start)
-            left -= count
-            return start + count
-        }
-        let byte = unsafe bytes[start]
-        if head.isEmpty {
-            if byte == FirstFlight.handshake {
-                isBetween = false
-                return start
-            }
-            guard FirstFlight.recordTypes.contains(byte) else { return nil }
-        }
-        head.append(byte)
-        if head.count == FirstFlight.headSize {
-            left = Int(head[3]) << 8 | Int(head[4])
-            passedOver += left
-            head = []
-        }
-        return passedOver > Self.mostPassedOver ? nil : start + 1
-    }
-
-    /// Several times the data that servers take before the handshake is complete.
-    private static let mostPassedOver = 1 << 16
 }

@@ -23,8 +23,8 @@ struct Planner: Sendable {
         guard let resolver, let name = target.host.name, isMatching(name) else {
             guard others == .dialled else {
                 throw Refusal(
-                    kind: .forbidden,
-                    line: "\(target) is in no map, and others are refused; name it in a map, or allow others"
+                    .forbidden,
+                    "\(target) is in no map, and others are refused; name it in a map, or allow others"
                 )
             }
             return Plan(

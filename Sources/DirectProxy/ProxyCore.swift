@@ -25,13 +25,11 @@ final class ProxyCore: @unchecked Sendable {
     private let isListening = Locked(true)
     private let state = Locked(State())
 
-    private let tunnels: Room
-    /// They must leave descriptors to others. The limit of these may change while the proxy runs.
-    private var mostStrangers: Int { max(1, min(limits.waiting, Descriptors.limit / 4)) }
-
     private struct State {
         var lastNumber: UInt64 = 0
-        var tasks: [UInt64: Task<Void, Never>?] = [:]
+        var tasks: [UInt64: Task<Void, Never>] = [:]
+        /// The tasks that have a place for a tunnel, from the request with credentials to their end.
+        var holders: Set<UInt64> = []
         /// The tasks of programs that have still to show that they may use the proxy, and since when, and of
         /// those that have no request in work. None has anything to lose when the proxy stops.
         var strangers: [UInt64: Instant] = [:], resting: Set<UInt64> = []
@@ -48,7 +46,7 @@ final class ProxyCore: @unchecked Sendable {
 
     var loop: EventLoop { configuration.loop }
     var limits: LocalProxy.Limits { configuration.limits }
-    var tunnelCount: Int { tunnels.count }
+    var tunnelCount: Int { state.withLock { $0.holders.count } }
 
     /// Opens the listening sockets.
     init(_ configuration: LocalProxySettings) throws(LocalProxyError) {
@@ -56,7 +54,6 @@ final class ProxyCore: @unchecked Sendable {
         access = Gate(configuration.access)
         let dial = configuration.limits.dial
         timeouts = Timeouts(queue: min(Self.shortage, dial / 2), total: dial).nanoseconds
-        tunnels = Room(for: configuration.limits.tunnels)
         guard !configuration.listen.isEmpty else { throw .noAddress }
         var listeners: [ListeningSocket] = []
         do throws(LocalProxyError) {
@@ -120,13 +117,13 @@ final class ProxyCore: @unchecked Sendable {
         let stopper = LoopHandle(loop: loop)
         loop.add(stopper)
         defer { loop.remove(stopper) }
-        let end = loop.now.advanced(byNanoseconds: limits.drain.clampedNanoseconds)
+        let end = moment(after: limits.drain)
         let (isEmpty, idle) = state.withLock { state in
             state.isStopped = true
             state.stopper = stopper
             return (
                 state.tasks.isEmpty,
-                state.resting.union(state.strangers.keys).compactMap { state.tasks[$0] ?? nil }
+                state.resting.union(state.strangers.keys).compactMap { state.tasks[$0] }
             )
         }
         closeListeners()
@@ -151,10 +148,19 @@ final class ProxyCore: @unchecked Sendable {
     func abort() {
         let tasks = state.withLock { state in
             (state.isStopped, state.isAborted) = (true, true)
-            return state.tasks.values.compactMap { $0 }
+            return state.tasks.values
         }
         closeListeners()
         for task in tasks { task.cancel() }
+    }
+
+    func moment(after time: Duration) -> Instant { loop.now.advanced(byNanoseconds: time.clampedNanoseconds) }
+
+    /// Reports what began at that moment, and has ended.
+    func tell(_ report: TunnelReport, since start: Instant) {
+        var report = report
+        report.time = loop.now.since(start)
+        configuration.onEvent?(.ended(report))
     }
 
     var isStopped: Bool { state.withLock { $0.isStopped } }
@@ -200,11 +206,12 @@ final class ProxyCore: @unchecked Sendable {
     /// If there are more of these than there may be, the one that has waited longest goes: a program with
     /// credentials shows them at once, so that others that say nothing cannot keep it out.
     func meet(_ number: UInt64) -> Bool {
-        let (isLate, isOneTooMany) = state.withLock { state in
+        let (isLate, count) = state.withLock { state in
             if !state.isStopped { state.strangers[number] = loop.now }
-            return (state.isStopped, state.strangers.count > mostStrangers)
+            return (state.isStopped, state.strangers.count)
         }
-        if isOneTooMany { _ = turnOneAway(after: 0) }
+        // They must leave descriptors to others, whose limit may change while the proxy runs.
+        if count > 1, count > min(limits.waiting, Descriptors.limit / 4) { _ = turnOneAway(after: 0) }
         return !isLate
     }
 
@@ -216,18 +223,24 @@ final class ProxyCore: @unchecked Sendable {
                 start.advanced(byNanoseconds: least) <= loop.now
             else { return nil }
             state.strangers.removeValue(forKey: longest)
-            return state.tasks[longest] ?? nil
+            return state.tasks[longest]
         }
         longest?.cancel()
         return longest != nil
     }
 
     /// Gives a program that may use the proxy a place for a tunnel, if there is one left.
-    func place(for number: UInt64) throws(Refusal) -> Room.Place {
-        guard let place = tunnels.enter() else { throw .full(limits) }
-        _ = state.withLock { $0.strangers.removeValue(forKey: number) }
-        return place
+    func admit(_ number: UInt64) throws(Refusal) {
+        let hasPlace = state.withLock { state in
+            guard state.holders.count < limits.tunnels else { return false }
+            state.strangers.removeValue(forKey: number)
+            return state.holders.insert(number).inserted
+        }
+        guard hasPlace else { throw .full(limits) }
     }
+
+    /// Takes a place back before the end of its task: the program has been refused.
+    func takeBack(_ number: UInt64) { _ = state.withLock { $0.holders.remove(number) } }
 
     /// Notes that a program's task waits for its next request, or has one. Returns false if the proxy has
     /// stopped.
@@ -239,26 +252,26 @@ final class ProxyCore: @unchecked Sendable {
     }
 
     /// Runs work on the loop, in a task of its own.
-    func begin(_ work: @escaping Work) {
-        let number = state.withLock { state in
+    ///
+    /// - Parameter other: The task whose place it takes over.
+    func begin(after other: UInt64 = 0, _ work: @escaping Work) {
+        state.withLock { state in
             state.lastNumber += 1
-            state.tasks.updateValue(nil, forKey: state.lastNumber)
-            return state.lastNumber
+            let number = state.lastNumber
+            if state.holders.remove(other) != nil { state.holders.insert(number) }
+            let task = Task(executorPreference: loop) {
+                await work(number)
+                self.end(number)
+            }
+            state.tasks[number] = task
+            if state.isAborted { task.cancel() }
         }
-        let task = Task(executorPreference: loop) {
-            await work(number)
-            self.end(number)
-        }
-        let isLate = state.withLock { state in
-            if state.tasks[number] != nil { state.tasks.updateValue(task, forKey: number) }
-            return state.isAborted
-        }
-        if isLate { task.cancel() }
     }
 
     private func end(_ number: UInt64) {
         let stopper = state.withLock { state in
             state.tasks.removeValue(forKey: number)
+            state.holders.remove(number)
             state.strangers.removeValue(forKey: number)
             state.resting.remove(number)
             return state.tasks.isEmpty ? state.stopper : nil

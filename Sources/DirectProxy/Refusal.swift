@@ -30,6 +30,10 @@ struct Refusal: Error, Sendable {
 
     let kind: Kind
     let line: String
+
+    init(_ kind: Kind, _ line: String) {
+        (self.kind, self.line) = (kind, line)
+    }
 }
 
 extension Refusal {
@@ -39,43 +43,29 @@ extension Refusal {
             self = .stopped
             return
         }
-        switch reason {
-        case .refused(let refusal):
-            let hint =
-                refusal.reason == FarDialler.ownReason
-                ? "" : "; name the address in the map, or change the vetting"
-            self.init(kind: .forbidden, line: "\(target): \(refusal)\(hint)")
-        case .timedOut(let time):
-            self.init(kind: .late, line: "\(target): \(phase) took longer than \(time.text)")
-        case .resolver, .lookup, .noAddresses:
-            self.init(
-                kind: .unknownHost,
-                line: "\(target): \(reason.words); name its address in the map"
-            )
-        case .system(let error) where error.isDescriptorShortage:
-            self.init(kind: .full, line: "\(target): \(error); raise the limit of open files (ulimit -n)")
-        case .proxy(let error):
-            self.init(kind: .unreachable, line: "\(target): upstream proxy: \(error)")
-        default:
-            let place = phase == .proxy ? "upstream proxy: " : ""
-            self.init(kind: .unreachable, line: "\(target): \(place)\(reason.words)")
-        }
+        let place = phase == .proxy ? "upstream proxy: " : ""
+        let (kind, words): (Kind, String) =
+            switch reason {
+            case .refused(let refusal) where refusal.reason == FarDialler.ownReason:
+                (.forbidden, "\(refusal)")
+            case .refused(let refusal):
+                (.forbidden, "\(refusal); name the address in the map, or change the vetting")
+            case .timedOut(let time): (.late, "\(phase) took longer than \(time.text)")
+            case .resolver(let error): (.unknownHost, "\(error)\(Self.unnamed)")
+            case .lookup(let error): (.unknownHost, "\(error)\(Self.unnamed)")
+            case .noAddresses: (.unknownHost, "the resolver named no address\(Self.unnamed)")
+            case .system(let error) where error.isDescriptorShortage:
+                (.full, "\(error); raise the limit of open files (ulimit -n)")
+            case .system(let error): (.unreachable, "\(place)\(error)")
+            case .proxy(let error): (.unreachable, "upstream proxy: \(error)")
+            case .address(let error): (.unreachable, "\(place)\(error)")
+            case .tls(let error): (.unreachable, "\(place)\(error)")
+            case .http(let error): (.unreachable, "\(place)\(error)")
+            case .connectionClosed: (.unreachable, "\(place)the connection was closed")
+            default: (.unreachable, "\(place)it cannot be reached")
+            }
+        self.init(kind, "\(target): \(words)")
     }
-}
 
-extension TransportError.Reason {
-    /// The reason in words, for one line.
-    fileprivate var words: String {
-        switch self {
-        case .noAddresses: "the resolver named no address"
-        case .system(let error): "\(error)"
-        case .lookup(let error): "\(error)"
-        case .resolver(let error): "\(error)"
-        case .address(let error): "\(error)"
-        case .tls(let error): "\(error)"
-        case .http(let error): "\(error)"
-        case .connectionClosed: "the connection was closed"
-        default: "it cannot be reached"
-        }
-    }
+    private static let unnamed = "; name its address in the map"
 }

@@ -8,31 +8,27 @@ internal import DirectTransport
 /// It is a small state machine on the loop: one task waits for any event of the two sockets, lets both
 /// flows move their bytes, and waits again.
 final class Tunnel: @unchecked Sendable {
-    private let near, far: TunnelEnd
+    private let near: Socket
+    private let far: any TunnelEnd
     private var up, down: Flow
     private let core: ProxyCore
     private let look: HelloLook?
-    /// Its place among the tunnels; `nil` if another holds it.
-    private let place: Room.Place?
 
+    /// Takes over the program's socket, and the bytes of it that are not used yet.
+    ///
     /// - Parameters:
-    ///   - early: Bytes of the program that came behind the head.
-    ///   - earlyBack: The same of the target.
+    ///   - early: Bytes of the target that were read before.
     ///   - look: Looks at the first bytes of the program.
     init(
-        near: TunnelEnd,
-        far: TunnelEnd,
-        in place: consuming Room.Place? = nil,
+        _ guest: Guest,
+        to far: any TunnelEnd,
         early: ArraySlice<UInt8>,
-        earlyBack: ArraySlice<UInt8> = [],
-        look: HelloLook? = nil,
-        core: ProxyCore
+        look: HelloLook? = nil
     ) {
-        (self.near, self.far, self.core) = (near, far, core)
-        self.look = look
-        up = Flow(first: early, look: look)
-        down = Flow(first: earlyBack)
-        self.place = place
+        (near, core, self.far, self.look) = (guest.socket, guest.core, far, look)
+        up = Flow(first: guest.ahead, look: look)
+        down = Flow(first: early)
+        guest.ahead = []
     }
 
     /// The program's ClientHello, if it has sent one.
@@ -43,25 +39,29 @@ final class Tunnel: @unchecked Sendable {
 
     /// Moves bytes until the tunnel is over, and closes both ends.
     func run() async -> TunnelReport.Ending {
-        far.socket.partner = near.socket
+        far.socket.partner = near
         let ending = await move()
         far.socket.partner = nil
         up.abandon(core)
         down.abandon(core)
-        if case .refused = ending {
-            _ = unsafe Self.alert.withUnsafeBytes { unsafe near.write($0) }
-            _ = near.finishSending()
-            near.close()
-            far.reset()
-        } else if case .complete = ending {
+        switch ending {
+        case .complete:
             near.close()
             far.close()
-        } else {
-            let (first, last) = ending == .reset(byTarget: true) ? (far, near) : (near, far)
+        case .refused:
+            _ = unsafe Self.alert.withUnsafeBytes { unsafe near.write($0) }
+            near.finishSending()
+            near.close()
+            far.reset()
+        case .reset(let byTarget):
+            let (first, last): (any TunnelEnd, any TunnelEnd) = byTarget ? (far, near) : (near, far)
             first.reset()
             // What it had said before it broke off was acknowledged, and arrives without a proxy.
-            if case .reset = ending { await Delivery.end(on: last.socket, within: core.limits.halfClosed) }
+            await Delivery.end(on: last.socket, within: core.limits.halfClosed)
             last.reset()
+        case .idle, .stopped:
+            near.reset()
+            far.reset()
         }
         return ending
     }
@@ -71,10 +71,11 @@ final class Tunnel: @unchecked Sendable {
     private static let unreadable = "the server's name in the program's TLS cannot be read"
 
     private func move() async -> TunnelReport.Ending {
-        var (before, deadline, wasLeft) = (UInt64.max, Instant.never, false)
+        var patience = Patience(core)
         // The side that took no more.
         var broken: TunnelReport.Ending?
         while true {
+            let before = moved
             let results = (up.step(from: near, to: far, core), down.step(from: far, to: near, core))
             if results.0 == .refused {
                 guard let other = look?.other else { return .refused(403, Self.unreadable) }
@@ -92,23 +93,14 @@ final class Tunnel: @unchecked Sendable {
             if results.0 == .sourceFailed { return .reset(byTarget: false) }
             if results.1 == .sourceFailed { return .reset(byTarget: true) }
             if up.isDone, down.isDone { return broken ?? .complete }
-            let after = up.moved &+ down.moved
-            // With the program gone, or its last word said, nothing but the target keeps the tunnel.
-            let isLeft = up.isDone || near.socket.isHungUp
-            if after != before || isLeft != wasLeft {
-                (before, wasLeft) = (after, isLeft)
-                let limit = isLeft ? core.limits.halfClosed : core.limits.idle
-                deadline = core.loop.now.advanced(byNanoseconds: limit.clampedNanoseconds)
-            }
-            if results.0 == .hasMore || results.1 == .hasMore {
-                await core.loop.yield()
-                if Task.isCancelled { return .stopped }
-                continue
-            }
-            switch await near.socket.waitForAny(until: deadline) {
-            case .ready: continue
-            case .expired: return .idle
-            case .cancelled: return .stopped
+            if let ending = await patience.wait(
+                on: near,
+                hasMoved: moved != before,
+                hasMore: results.0 == .hasMore || results.1 == .hasMore,
+                // With the program gone, or its last word said, nothing but the target keeps the tunnel.
+                isLeft: up.isDone || near.isHungUp
+            ) {
+                return ending
             }
         }
     }

@@ -2,63 +2,51 @@ internal import DirectIO
 internal import DirectTransport
 
 /// One end of a tunnel: a plain socket, or a connection with TLS to an upstream proxy below it.
-enum TunnelEnd: Sendable {
-    case socket(Socket)
-    case connection(Connection)
-
+protocol TunnelEnd: AnyObject, Sendable {
     /// The socket whose events tell that there is something to do.
-    var socket: Socket {
-        switch self {
-        case .socket(let socket): socket
-        case .connection(let connection): connection.socket
-        }
-    }
-
-    func read(into target: UnsafeMutableRawBufferPointer) -> Connection.Step {
-        switch self {
-        case .socket(let socket): unsafe socket.step(readingInto: target)
-        case .connection(let connection): unsafe connection.read(into: target)
-        }
-    }
-
-    func write(_ bytes: UnsafeRawBufferPointer) -> Connection.Step {
-        switch self {
-        case .socket(let socket): unsafe socket.step(writing: bytes)
-        case .connection(let connection): unsafe connection.write(bytes)
-        }
-    }
-
+    var socket: Socket { get }
+    func read(into target: UnsafeMutableRawBufferPointer) -> Connection.Step
+    func write(_ bytes: UnsafeRawBufferPointer) -> Connection.Step
     /// Sends the bytes that layers of TLS hold. A plain socket holds none.
-    func flush() -> Connection.Step {
-        switch self {
-        case .socket: .moved(0)
-        case .connection(let connection): connection.flush()
-        }
-    }
-
+    func flush() -> Connection.Step
     /// Ends the sending. After `wantsRead` or `wantsWrite` it is to be called again, when nothing is held.
-    func finishSending() -> Connection.Step {
-        switch self {
-        case .socket(let socket):
-            socket.finishSending()
-            return .moved(0)
-        case .connection(let connection): return connection.finishSending()
-        }
-    }
-
-    func close() {
-        switch self {
-        case .socket(let socket): socket.close()
-        case .connection(let connection): connection.close()
-        }
-    }
-
+    func endSending() -> Connection.Step
+    func close()
     /// Closes so that the peer does not take a part for the whole.
-    func reset() {
-        switch self {
-        case .socket(let socket): socket.reset()
-        // The proxy sees no more than an end; without `close_notify` of the program's own TLS it is a cut.
-        case .connection(let connection): connection.close()
+    func reset()
+}
+
+extension TunnelEnd {
+    /// Sends as many bytes as there is room for. Returns their number, and whether the peer takes more.
+    func send(_ bytes: UnsafeRawBufferPointer) -> (count: Int, takesMore: Bool) {
+        var sent = 0
+        while sent < bytes.count {
+            switch unsafe write(UnsafeRawBufferPointer(rebasing: bytes[sent...])) {
+            case .moved(let count): sent += count
+            case .again: continue
+            case .wantsRead, .wantsWrite: return (sent, true)
+            case .ended, .failed: return (sent, false)
+            }
         }
+        return (sent, true)
     }
+}
+
+extension Socket: TunnelEnd {
+    var socket: Socket { self }
+    func read(into target: UnsafeMutableRawBufferPointer) -> Connection.Step {
+        unsafe step(readingInto: target)
+    }
+    func write(_ bytes: UnsafeRawBufferPointer) -> Connection.Step { unsafe step(writing: bytes) }
+    func flush() -> Connection.Step { .moved(0) }
+    func endSending() -> Connection.Step {
+        finishSending()
+        return .moved(0)
+    }
+}
+
+extension Connection: TunnelEnd {
+    func endSending() -> Step { finishSending() }
+    /// The peer sees no more than an end; without `close_notify` of the program's own TLS it is a cut.
+    func reset() { close() }
 }

@@ -199,12 +199,12 @@ struct ForwarderTests {
     }
 
     @Test(
-        "A target that answers half a request and closes ends both connections, which it may have said",
+        "A target that answers half a request and breaks off ends both connections, which it may have said",
         arguments: [
             "HTTP/1.1 413 Too Large\r\nConnection: close", "HTTP/1.0 413 Too Large", "HTTP/1.1 413 Too Large",
         ]
     )
-    func earlyEnd(answer: String) throws {
+    func earlyEnd(answer: String) async throws {
         let (stage, program, far) = try Self.halfRequest()
         try far.send("\(answer)\r\nContent-Length: 0\r\n\r\n")
         let isTold = answer != "HTTP/1.1 413 Too Large"
@@ -212,12 +212,9 @@ struct ForwarderTests {
             "HTTP/1.1 413 Too Large\r\nVia: 1.1 direct-proxy\r\nContent-Length: 0\r\n"
             + (isTold ? "Connection: close\r\n\r\n" : "\r\n")
         #expect(try program.text(told.utf8.count) == told)
-        far.finishSending()
-        // Its end comes before the next request, which is dropped.
+        far.reset()
         #expect(try program.rest() == "")
-        try program.send(Self.get)
-        #expect(try far.rest() == "")
-        withExtendedLifetime(stage) {}
+        #expect(await stage.reports(1).first?.ending == .reset(byTarget: true))
     }
 
     @Test(
@@ -243,8 +240,9 @@ struct ForwarderTests {
         // More than the program's system takes while the program reads nothing, less than the proxy's takes.
         let body = String(repeating: "x", count: 500_000)
         try far.send("HTTP/1.1 413 Too Large\r\nConnection: close\r\nContent-Length: 500000\r\n\r\n\(body)")
-        far.finishSending()
-        #expect(await stage.reports(1).first?.ending == .complete)
+        far.waitUntilDelivered()
+        far.reset()
+        #expect(await stage.reports(1).first?.ending == .reset(byTarget: true))
         try program.send("more")
         async let stop: Void = stage.proxy.stop()
         #expect(try program.rest().hasSuffix("\r\n\r\n\(body)"))
@@ -259,10 +257,9 @@ struct ForwarderTests {
             $0.limits.halfClosed = .seconds(100_000)
         }
         try far.send("HTTP/1.1 413 Too Large\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
-        far.finishSending()
-        // Its end comes once nothing more is to be said.
         #expect(try program.rest().hasPrefix("HTTP/1.1 413 "))
-        #expect(await stage.reports(1).first?.ending == .complete)
+        far.reset()
+        #expect(await stage.reports(1).first?.ending == .reset(byTarget: true))
         await stage.proxy.stop()
     }
 
@@ -276,7 +273,8 @@ struct ForwarderTests {
         let far = try stage.target.accept()
         let body = String(repeating: "x", count: 100_000)
         try far.send("HTTP/1.1 413 Too Large\r\nConnection: close\r\nContent-Length: 100000\r\n\r\n\(body)")
-        far.finishSending()
+        far.waitUntilDelivered()
+        far.reset()
         try program.send([UInt8](repeating: 0x61, count: 4 << 20))
         program.finishSending()
         #expect(try program.rest().hasSuffix("\r\n\r\n\(body)"))

@@ -3,7 +3,7 @@ internal import DirectIO
 
 /// The messages of SOCKS version 5 (RFC 1928) and of its user name and password authentication (RFC 1929),
 /// without I/O.
-struct SOCKSMessages {
+package struct SOCKSMessages {
     let credentials: Proxy.Credentials?
 
     /// Returns the greeting, which offers the authentication methods.
@@ -68,17 +68,17 @@ struct SOCKSMessages {
         }
     }
 
-    private static let version: UInt8 = 5
-    private static let connect: UInt8 = 1
+    package static let version: UInt8 = 5
+    package static let connect: UInt8 = 1
 
-    private enum Method {
-        static let none: UInt8 = 0
-        static let password: UInt8 = 2
+    package enum Method {
+        package static let none: UInt8 = 0
+        package static let password: UInt8 = 2
     }
 
-    private enum Kind {
-        static let v4: UInt8 = 1
-        static let name: UInt8 = 3
-        static let v6: UInt8 = 4
+    package enum Kind {
+        package static let v4: UInt8 = 1
+        package static let name: UInt8 = 3
+        package static let v6: UInt8 = 4
     }
 }

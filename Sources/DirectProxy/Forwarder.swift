@@ -184,7 +184,7 @@ final class Forwarder: @unchecked Sendable {
             guard Self.send(&toNear, to: guest.socket, counting: &moved.down) else { throw .program }
             if case .switched = down, toNear.isEmpty, toFar.isEmpty { return await becomeTunnel(far) }
             if isAnswered, up == .sent { return .complete }
-            if isAnswered, up == .refused || far.socket.isHungUp { return .reset(byTarget: true) }
+            if isAnswered, isOver(far) { return .reset(byTarget: true) }
             let hasMoved = hasRead || moved != before
             if let ending = await patience.wait(
                 on: guest.socket,
@@ -204,6 +204,16 @@ final class Forwarder: @unchecked Sendable {
         case .again, .wantsRead, .wantsWrite: up
         case .ended, .failed: .refused
         }
+    }
+
+    /// Whether a target that has answered takes no more of the request. One that ends its sending may read on:
+    /// only a failure tells. The program gets the end, as in a tunnel, and goes on with the request or not.
+    private func isOver(_ far: any TunnelEnd) -> Bool {
+        if case .ended(let answer) = down, far.socket.isHungUp || !answer.persists {
+            guest.socket.finishSending()
+        }
+        if far.socket.isHungUp, case .failed = unsafe far.read(into: core.scratch) { up = .refused }
+        return up == .refused
     }
 
     /// Keeps or closes both connections after a response. Returns whether another request may follow.

@@ -218,6 +218,43 @@ struct ForwarderTests {
     }
 
     @Test(
+        "A target that answers half a request and ends its sending gets the rest, and the program the end",
+        arguments: [
+            "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok",
+            "HTTP/1.0 200 OK\r\n\r\nok", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok",
+        ]
+    )
+    func earlyHalfClose(answer: String) async throws {
+        let (stage, program, far) = try Self.halfRequest()
+        try far.send(answer)
+        far.finishSending()
+        #expect(try program.rest().hasSuffix("\r\n\r\nok"))
+        try program.send("-rest")
+        #expect(try far.text(5) == "-rest")
+        let report = try #require(await stage.reports(1).first)
+        #expect(report.ending == .complete)
+        #expect(report.sent == UInt64(Self.half.utf8.count + 5))
+    }
+
+    @Test("After a final answer a program that has waited for 100 need not send its content")
+    func expectInVain() async throws {
+        let stage = try Self.stage()
+        let program = try stage.program()
+        try program.send(
+            "PUT http://www.nowhere.test/ HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 4\r\n\r\n"
+        )
+        let far = try stage.target.accept()
+        try far.send("HTTP/1.1 417 Expectation Failed\r\nContent-Length: 0\r\n\r\n")
+        let told =
+            "HTTP/1.1 417 Expectation Failed\r\nVia: 1.1 direct-proxy\r\nContent-Length: 0\r\n"
+            + "Connection: close\r\n\r\n"
+        // It would take its next request for the content.
+        #expect(try program.rest() == told)
+        program.finishSending()
+        #expect(await stage.reports(1).first?.ending == .complete)
+    }
+
+    @Test(
         "A target that answers half a request, says that it will close and reads on gets the rest",
         arguments: ["HTTP/1.1 204 No Content\r\nConnection: close", "HTTP/1.0 204 No Content"]
     )

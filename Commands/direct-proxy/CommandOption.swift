@@ -52,9 +52,13 @@ enum CommandOption: String, CaseIterable {
                 "asks this DNS server for hosts that no entry names:",
                 "https://dns.example/dns-query@192.0.2.53",
             ]
-        case .refuseOthers: ["refuses hosts that no entry names (403)"]
+        case .refuseOthers: ["refuses hosts that no entry names, nor the server of", "--doh (403)"]
         case .allowPrivate:
-            ["dials private and loopback addresses that a", "resolver names, or the program itself"]
+            [
+                "dials private, loopback and link-local addresses,",
+                "cloud metadata too, that a resolver names, or the",
+                "program itself",
+            ]
         case .upstream: ["asks this proxy for the chosen addresses"]
         case .limit:
             [

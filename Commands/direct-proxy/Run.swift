@@ -29,7 +29,12 @@ struct Run {
         do throws(LocalProxyError) {
             try proxy.start()
         } catch {
-            throw Mistake(line: "\(error)", status: 69)
+            var line = "\(error)"
+            if case .beyondLoopback(let endpoint) = error {
+                line =
+                    "\(endpoint) is reached by other machines; add \(CommandOption.listenBeyond.rawValue) for that"
+            }
+            throw Mistake(line: line, status: 69)
         }
         let child = try options.program.isEmpty ? nil : start(options.program, over: proxy)
         // Two for each tunnel, and some for the rest. The program has got the limit that was found: some fail

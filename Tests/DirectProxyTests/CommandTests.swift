@@ -53,7 +53,7 @@ struct ProxyCommandTests {
             ),
             (
                 ["--listen", "0.0.0.0:1"], 69,
-                "direct-proxy: 0.0.0.0:1 is reached by other machines; listen on 127.0.0.1 or [::1], or set listensBeyondLoopback\n"
+                "direct-proxy: 0.0.0.0:1 is reached by other machines; add --listen-beyond-loopback for that\n"
             ),
         ] as [([String], Int32, String)]
     )

@@ -47,6 +47,9 @@ extension Socket: TunnelEnd {
 
 extension Connection: TunnelEnd {
     func endSending() -> Step { finishSending() }
-    /// The peer sees no more than an end; without `close_notify` of the program's own TLS it is a cut.
-    func reset() { close() }
+    /// Without `close_notify`, whose absence tells of a cut where the reset does not arrive.
+    func reset() {
+        detach()
+        socket.reset()
+    }
 }

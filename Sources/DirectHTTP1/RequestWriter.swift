@@ -142,6 +142,23 @@ package enum RequestWriter {
         return output.count
     }
 
+    /// Content as one chunk; nothing for none, which would end the body.
+    package static func chunk(_ content: ArraySlice<UInt8>) -> [UInt8] {
+        content.isEmpty ? [] : Array("\(String(content.count, radix: 16))\r\n".utf8) + content + chunkEnd
+    }
+
+    /// The last chunk, for a recipient that passes on what it has read: with those of the trailers that
+    /// trailers may have.
+    package static func lastChunk(_ trailers: HTTPHeaders = HTTPHeaders()) -> [UInt8] {
+        var bytes = Array("0\r\n".utf8)
+        for index in trailers.indices {
+            var name = trailers[index].name
+            guard name.withUTF8({ unsafe !OwnedFields.isForbiddenInTrailers($0) }) else { continue }
+            bytes += Array("\(name): ".utf8) + trailers.valueBytes(at: index) + chunkEnd
+        }
+        return bytes + chunkEnd
+    }
+
     /// All bytes that the library adds to a head, rounded up.
     fileprivate static let fixedBytes = 160
 }

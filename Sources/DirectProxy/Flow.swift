@@ -17,8 +17,6 @@ struct Flow {
         case hasMore
         /// The source failed, or was reset.
         case sourceFailed
-        /// The sink takes no more.
-        case sinkFailed
         /// The source says something that ends the tunnel.
         case refused
     }
@@ -52,7 +50,16 @@ struct Flow {
     /// Whether the end of the source has been passed on.
     var isDone: Bool { state == .done }
 
-    /// Gives the direction up: its sink takes no more, or the tunnel has ended.
+    /// Whether the sink takes no more. It may have sent its last words: the other direction goes on.
+    private(set) var isBroken = false
+
+    private mutating func breakOff(_ core: ProxyCore) -> Outcome {
+        isBroken = true
+        abandon(core)
+        return .waits
+    }
+
+    /// Gives the direction up.
     mutating func abandon(_ core: ProxyCore) {
         state = .done
         held = []
@@ -96,7 +103,7 @@ struct Flow {
             moved += UInt64(count)
             return .hasMore
         case .wouldBlock, .endOfStream: return .waits
-        case .failed: return .sinkFailed
+        case .failed: return breakOff(core)
         }
     }
     #endif
@@ -111,7 +118,7 @@ struct Flow {
         for _ in 0..<Self.roundsPerTurn {
             guard state != .done else { return .waits }
             switch sink.flush() {
-            case .failed: return .sinkFailed
+            case .failed: return breakOff(core)
             // Bytes that TLS holds go before the end.
             case .wantsRead where state == .ended, .wantsWrite where state == .ended: return .waits
             default: break
@@ -122,7 +129,7 @@ struct Flow {
                 if unsafe early.withUnsafeBytes({ unsafe show($0) }) == .refuses { return .refused }
             }
             if !held.isEmpty, !waits {
-                guard sendHeld(to: sink) else { return .sinkFailed }
+                guard sendHeld(to: sink) else { return breakOff(core) }
                 guard held.isEmpty else { return .waits }
             }
             if state == .ended {
@@ -152,7 +159,7 @@ struct Flow {
                     }
                 }
                 guard unsafe send(UnsafeRawBufferPointer(rebasing: scratch[..<count]), to: sink) else {
-                    return .sinkFailed
+                    return breakOff(core)
                 }
             case .again: continue
             case .wantsRead, .wantsWrite: return .waits

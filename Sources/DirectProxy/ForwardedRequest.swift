@@ -49,18 +49,13 @@ struct ForwardedRequest {
 
     private static func parts(of request: ReceivedRequest) throws(Refusal) -> (Target, path: [UInt8]) {
         // A client of HTTP/1.1 names a host, once, although the URL's counts (RFC 9112, section 3.2).
-        let hosts = request.headers.index(of: "host")
-        guard hosts != nil || request.version == .http10 else { throw .noHost }
-        if let hosts {
-            guard request.headers.index(of: "host", from: hosts + 1) == nil else { throw .noHost }
-        }
-        let scheme = Array("http://".utf8)
+        let hosts = request.headers.values(for: "host").count
+        guard hosts == 1 || hosts == 0 && request.version == .http10 else { throw .noHost }
         let text = request.target
-        guard text.count > scheme.count,
-            zip(text, scheme).allSatisfy({ $0 == $1 || ($1 >= 0x61 && $0 | 0x20 == $1) }),
+        guard String(decoding: text.prefix(7), as: UTF8.self).lowercased() == "http://",
             !text.contains(UInt8(ascii: "#"))
         else { throw .notAbsolute }
-        let rest = text[scheme.count...]
+        let rest = text.dropFirst(7)
         let end = rest.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") } ?? rest.endIndex
         guard let target = Target(authority: Array(rest[..<end]), defaultPort: 80) else { throw .notAbsolute }
         var path = Array(rest[end...])
@@ -77,11 +72,11 @@ struct ForwardedRequest {
     }
 
     private static func expectsContinue(_ request: ReceivedRequest) throws(Refusal) -> Bool {
-        guard request.version == .http11, request.headers.index(of: "expect") != nil else { return false }
-        guard request.headers.lists("100-continue", in: "expect"),
-            request.headers.values(for: "expect").count == 1
-        else { throw .unknownExpectation }
-        return request.framing.hasContent
+        let values = request.version == .http11 ? request.headers.values(for: "expect") : []
+        guard values.isEmpty || values.map({ $0.lowercased() }) == ["100-continue"] else {
+            throw .unknownExpectation
+        }
+        return !values.isEmpty && request.framing.hasContent
     }
 }
 

@@ -72,9 +72,12 @@ final class Forwarder: @unchecked Sendable {
 
     /// Serves the first request and those that follow. The connection is closed on return.
     func run(number: UInt64) async {
-        while await serve(number) {
+        guest.number = number
+        while await serve() {
             guard core.note(number, isResting: true) else { break }
-            let hasMore = await isThereMore()
+            // The time that a program may take before its next request.
+            let end = core.moment(after: .seconds(60))
+            let hasMore = guest.ahead.isEmpty ? (try? await guest.fill(until: end)) != nil : true
             _ = core.note(number, isResting: false)
             guard hasMore,
                 let next = await guest.request(&requests, until: core.moment(after: core.limits.head))
@@ -90,14 +93,8 @@ final class Forwarder: @unchecked Sendable {
         guest.socket.close()
     }
 
-    /// Waits for the next request.
-    private func isThereMore() async -> Bool {
-        guard guest.ahead.isEmpty else { return true }
-        return (try? await guest.fill(until: core.moment(after: Self.patience))) != nil
-    }
-
     /// Serves a request. Returns whether another may follow.
-    private func serve(_ number: UInt64) async -> Bool {
+    private func serve() async -> Bool {
         let start = core.loop.now
         var target: Target?
         do throws(Refusal) {
@@ -123,7 +120,7 @@ final class Forwarder: @unchecked Sendable {
             (report.sent, report.received) = moved
             core.tell(report, since: start)
             guard isAnswered, case .ended(let answer) = down else { return false }
-            return await finish(answer, far, number)
+            return await finish(answer, far)
         } catch {
             await guest.refuse(error, of: target, to: request)
             return false
@@ -197,7 +194,7 @@ final class Forwarder: @unchecked Sendable {
         }
     }
 
-    /// Whether all is sent, once nothing waits here: layers of TLS to an upstream proxy may hold the last of it.
+    /// Whether all is sent, once nothing waits here: layers of TLS to an upstream proxy may hold the last.
     private func whatIsSent(_ far: any TunnelEnd) -> Up {
         switch far.flush() {
         case .moved: .sent
@@ -206,8 +203,9 @@ final class Forwarder: @unchecked Sendable {
         }
     }
 
-    /// Whether a target that has answered takes no more of the request. One that ends its sending may read on:
-    /// only a failure tells. The program gets the end, as in a tunnel, and goes on with the request or not.
+    /// Whether a target that has answered takes no more of the request. One that ends its sending may read
+    /// on: only a failure tells. The program gets the end, as in a tunnel, and goes on with the request or
+    /// not.
     private func isOver(_ far: any TunnelEnd) -> Bool {
         if case .ended(let answer) = down, far.socket.isHungUp || !answer.persists {
             guest.socket.finishSending()
@@ -217,7 +215,7 @@ final class Forwarder: @unchecked Sendable {
     }
 
     /// Keeps or closes both connections after a response. Returns whether another request may follow.
-    private func finish(_ answer: ForwardedResponse, _ far: FarEnd, _ number: UInt64) async -> Bool {
+    private func finish(_ answer: ForwardedResponse, _ far: FarEnd) async -> Bool {
         if up == .sent, case .reusable = responses.reuse, received.isEmpty {
             kept = far
         } else {
@@ -225,8 +223,7 @@ final class Forwarder: @unchecked Sendable {
         }
         if up == .sent, answer.persists { return true }
         // After an answer to half a request the rest of it is still to come, and is no request of its own.
-        // A proxy that stops does not wait for that.
-        await guest.close(behindHalf: up != .sent) { core.note(number, isResting: true) }
+        await guest.close(behindHalf: up != .sent)
         return false
     }
 
@@ -262,9 +259,10 @@ final class Forwarder: @unchecked Sendable {
                 let (event, content) = try guest.next(&requests)
                 needsMore = guest.ahead.isEmpty
                 switch event {
-                case .content: toFar += request.framing == .chunked ? Chunk.bytes(content) : Array(content)
-                case .trailers(let trailers): toFar += Chunk.last(trailers)
-                case .end: if request.framing == .chunked { toFar += Chunk.last() }
+                case .content:
+                    toFar += request.framing == .chunked ? RequestWriter.chunk(content) : Array(content)
+                case .trailers(let trailers): toFar += RequestWriter.lastChunk(trailers)
+                case .end: if request.framing == .chunked { toFar += RequestWriter.lastChunk() }
                 case .needsMore: needsMore = true
                 case .head: break
                 }
@@ -326,12 +324,12 @@ final class Forwarder: @unchecked Sendable {
             }
         case (.content(let range), .content(let answer)):
             let content = bytes.dropFirst(range.lowerBound).prefix(range.count)
-            toNear += answer.isChunked ? Chunk.bytes(content) : Array(content)
+            toNear += answer.isChunked ? RequestWriter.chunk(content) : Array(content)
         case (.trailers(let trailers), .content(let answer)):
-            if answer.isChunked { toNear += Chunk.last(trailers) }
+            if answer.isChunked { toNear += RequestWriter.lastChunk(trailers) }
             down = .ended(answer)
         case (.end, .content(let answer)):
-            if answer.isChunked { toNear += Chunk.last() }
+            if answer.isChunked { toNear += RequestWriter.lastChunk() }
             down = .ended(answer)
         default: return false
         }
@@ -344,35 +342,5 @@ final class Forwarder: @unchecked Sendable {
         let ending = await tunnel.run()
         moved = (moved.up + tunnel.moved.up, moved.down + tunnel.moved.down)
         return ending
-    }
-
-    /// The time that a program may take before its next request.
-    private static let patience: Duration = .seconds(60)
-}
-
-/// The chunked coding, as it is written (RFC 9112, section 7.1).
-private enum Chunk {
-    static func bytes(_ content: ArraySlice<UInt8>) -> [UInt8] {
-        guard !content.isEmpty else { return [] }
-        return Array("\(String(content.count, radix: 16))\r\n".utf8) + content + RequestWriter.chunkEnd
-    }
-
-    /// The last chunk, with the trailers that may be sent on.
-    static func last(_ trailers: HTTPHeaders = HTTPHeaders()) -> [UInt8] {
-        var allowed = trailers
-        let room = RequestWriter.lastChunkSizeBound(trailers: trailers)
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: room, alignment: 1)
-        defer { unsafe buffer.deallocate() }
-        while true {
-            do throws(HTTP1Error) {
-                let count = try unsafe RequestWriter.writeLastChunk(trailers: allowed, into: buffer)
-                return unsafe Array(buffer[..<count])
-            } catch {
-                guard case .fieldForbiddenInTrailers(let name) = error else {
-                    return Array("0\r\n\r\n".utf8)
-                }
-                allowed.remove(name)
-            }
-        }
     }
 }

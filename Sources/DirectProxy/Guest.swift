@@ -13,8 +13,8 @@ final class Guest: @unchecked Sendable {
 
     /// Whether it has shown that it may use the proxy.
     var isAdmitted = false
-    /// The number of its task.
-    let number: UInt64
+    /// The number of the task that serves it.
+    var number: UInt64
 
     /// Why nothing more can be read of it, or sent.
     enum Lost: Error { case gone, late, cancelled }
@@ -177,42 +177,35 @@ final class Guest: @unchecked Sendable {
     }
 
     /// Closes behind the last words. Bytes that come meanwhile are read and dropped: the system would reset a
-    /// connection that is closed with unread bytes, and the words would be lost.
+    /// connection that is closed with unread bytes, and the words would be lost. A proxy that stops does not
+    /// wait for the end of a program whose system has them.
     ///
-    /// - Parameters:
-    ///   - isInContent: Whether the program is in the midst of its content: it may send for long, and begin
-    ///     late to read an answer of any length.
-    ///   - mayLinger: Called when the program's system has the answer. Returns whether to wait for the end
-    ///     of the program.
-    func close(behindHalf isInContent: Bool = false, mayLinger: () -> Bool = { true }) async {
+    /// - Parameter isInContent: Whether the program is in the midst of its content: it may send for long, and
+    ///   begin late to read an answer of any length.
+    func close(behindHalf isInContent: Bool = false) async {
         socket.finishSending()
         if isInContent {
             var delivery = Delivery(on: socket, within: core.limits.halfClosed)
             while !delivery.isComplete {
-                guard await drop(until: delivery.nextLook, atMost: .max) == .late else { break }
+                guard await drop(until: delivery.nextLook) == .late else { break }
             }
         }
-        if mayLinger() {
-            let limit = isInContent ? core.limits.halfClosed : Self.farewell
-            await drop(until: core.moment(after: limit), atMost: isInContent ? .max : Self.mostDropped)
+        if core.note(number, isResting: true) {
+            await drop(until: core.moment(after: isInContent ? core.limits.halfClosed : Self.farewell))
         }
         socket.close()
     }
 
-    /// Reads and drops what comes. Returns why it ends; `nil` after so many pieces.
+    /// Reads and drops what comes, until the program ends. Returns why there is no more.
     @discardableResult
-    private func drop(until deadline: Instant, atMost pieces: Int) async -> Lost? {
+    private func drop(until deadline: Instant) async -> Lost {
         do throws(Lost) {
-            for piece in 1...pieces {
+            while true {
                 ahead = []
+                // A program that sends faster than this reads must not keep the loop: each wait looks at that.
+                try check(await socket.input.wait(until: deadline, on: loop))
                 try await fill(until: deadline)
-                // A program that sends faster than this reads must not keep the loop.
-                if piece % Self.piecesPerTurn == 0 {
-                    await loop.yield()
-                    guard loop.now < deadline else { throw .late }
-                }
             }
-            return nil
         } catch {
             return error
         }
@@ -220,7 +213,4 @@ final class Guest: @unchecked Sendable {
 
     private static let farewell: Duration = .seconds(2)
     private static let piece = 4096
-    private static let piecesPerTurn = 16
-    /// Half a megabyte.
-    private static let mostDropped = 128
 }

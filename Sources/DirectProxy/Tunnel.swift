@@ -72,8 +72,6 @@ final class Tunnel: @unchecked Sendable {
 
     private func move() async -> TunnelReport.Ending {
         var patience = Patience(core)
-        // The side that took no more.
-        var broken: TunnelReport.Ending?
         while true {
             let before = moved
             let results = (up.step(from: near, to: far, core), down.step(from: far, to: near, core))
@@ -81,18 +79,11 @@ final class Tunnel: @unchecked Sendable {
                 guard let other = look?.other else { return .refused(403, Self.unreadable) }
                 return .refused(403, "the program names \(other) in TLS, and another host to the proxy")
             }
-            // A sink that is gone may have sent its last words: they are passed on before the end.
-            if results.0 == .sinkFailed {
-                up.abandon(core)
-                broken = .reset(byTarget: true)
-            }
-            if results.1 == .sinkFailed {
-                down.abandon(core)
-                broken = .reset(byTarget: false)
-            }
             if results.0 == .sourceFailed { return .reset(byTarget: false) }
             if results.1 == .sourceFailed { return .reset(byTarget: true) }
-            if up.isDone, down.isDone { return broken ?? .complete }
+            if up.isDone, down.isDone {
+                return up.isBroken || down.isBroken ? .reset(byTarget: up.isBroken) : .complete
+            }
             if let ending = await patience.wait(
                 on: near,
                 hasMoved: moved != before,

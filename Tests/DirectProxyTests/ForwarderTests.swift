@@ -395,6 +395,27 @@ struct ForwarderTests {
         #expect(throws: SystemError("recv", code: ECONNRESET)) { try silent.receive() }
     }
 
+    @Test("A program that sends all of its request first reads the refusal, however much that is")
+    func longRefused() throws {
+        let time = HeldTime()
+        let stage = try Self.stage { $0.loop = time.loop }
+        let program = try stage.program()
+        try program.send("PUT http://127.0.0.1/ HTTP/1.1\r\nHost: a\r\nContent-Length: 8388608\r\n\r\n")
+        try program.send([UInt8](repeating: 0x61, count: 8 << 20))
+        #expect(try program.rest().hasPrefix("HTTP/1.1 403 "))
+    }
+
+    @Test("A program that has been refused and stays delays no stop")
+    func stopBehindRefusal() async throws {
+        let time = HeldTime()
+        let stage = try Self.stage { $0.loop = time.loop }
+        let program = try stage.program()
+        try program.send("GET http://127.0.0.1/ HTTP/1.1\r\nHost: a\r\n\r\n")
+        #expect(try program.rest().hasPrefix("HTTP/1.1 403 "))
+        await stage.proxy.stop()
+        withExtendedLifetime(program) {}
+    }
+
     private static let get = "GET http://www.nowhere.test/ HTTP/1.1\r\nHost: a\r\n\r\n"
     private static let sent = "GET / HTTP/1.1\r\nHost: www.nowhere.test\r\nVia: 1.1 direct-proxy\r\n\r\n"
 

@@ -187,7 +187,7 @@ final class Forwarder: @unchecked Sendable {
                 on: guest.socket,
                 hasMoved: hasMoved,
                 hasMore: hasMoved,
-                isLeft: isLeft || isAnswered
+                isLeft: isLeft
             ) {
                 throw Fault(ending: ending)
             }

@@ -236,6 +236,21 @@ struct ForwarderTests {
         #expect(report.sent == UInt64(Self.half.utf8.count + 5))
     }
 
+    @Test("Behind an early answer the rest of a request may come as late as any bytes")
+    func earlyPause() async throws {
+        let (time, idle) = (HeldTime(), LocalProxy.Limits().idle)
+        let (stage, program, far) = try Self.halfRequest { $0.loop = time.loop }
+        try await time.waitBegins(for: idle)
+        time.advance(by: .seconds(1))
+        try far.send("HTTP/1.1 204 No Content\r\n\r\n")
+        // Of the wait behind the answer, as the one before it ends a second earlier.
+        try await time.waitBegins(for: idle)
+        time.advance(by: idle - .seconds(1))
+        try program.send("-rest")
+        #expect(try far.text(5) == "-rest")
+        #expect(await stage.reports(1).first?.ending == .complete)
+    }
+
     @Test("After a final answer a program that has waited for 100 need not send its content")
     func expectInVain() async throws {
         let stage = try Self.stage()

@@ -1,10 +1,13 @@
 internal import DirectCore
 internal import DirectIO
+internal import DirectLookup
 internal import DirectTLS
 internal import DirectTransport
 
-/// Dials targets. The only place that knows DirectTransport's dialler.
+/// Finds the way to a target and dials it: the one place that turns a name into addresses, asked for each
+/// tunnel when it is dialled.
 struct FarDialler: Sendable {
+    private let settings: LocalProxySettings
     /// The dialler of addresses that a resolver, the system or the program has named, and that of the
     /// map's.
     private let vetted, named: Dialler
@@ -13,40 +16,81 @@ struct FarDialler: Sendable {
     /// - Parameter isOwn: Whether an address and a port are the proxy itself, which no program may reach
     ///   through it: it would dial itself until nothing is left.
     init(
-        _ configuration: LocalProxySettings,
+        _ settings: LocalProxySettings,
         isOwn: @escaping @Sendable (IPAddress, UInt16) -> Bool
     ) {
         let own = AddressVetting { address, _, port in
             isOwn(address, port) ? AddressRefusal(address, Self.ownReason) : nil
         }
-        var settings = DialConfiguration()
-        settings.loop = configuration.loop
-        settings.mayAskSystem = configuration.resolver?.mayAskSystem ?? true
+        self.settings = settings
+        var dialling = DialConfiguration()
+        dialling.loop = settings.loop
+        dialling.mayAskSystem = settings.resolver?.mayAskSystem ?? true
         // A map may name private addresses, and so may the settings for the upstream proxy; only itself is
         // never dialled.
-        (settings.vetting, settings.proxyVetting) = (own, own)
-        settings.serverMaySpeakFirst = true
-        named = Dialler(settings)
-        settings.vetting = configuration.vetting.map(own.and) ?? own
-        vetted = Dialler(settings)
-        upstream = configuration.upstream.map { ProxyEntries(ProxySettings($0), tls: TLSSettings()) }
+        (dialling.vetting, dialling.proxyVetting) = (own, own)
+        dialling.serverMaySpeakFirst = true
+        named = Dialler(dialling)
+        dialling.vetting = settings.vetting.map(own.and) ?? own
+        vetted = Dialler(dialling)
+        upstream = settings.upstream.map { ProxyEntries(ProxySettings($0), tls: TLSSettings()) }
     }
 
     static let ownReason = "its port there is this proxy itself"
 
     /// Connects to the target. No byte has been sent to it on return.
-    func dial(_ plan: Plan, to target: Target, within limit: CallLimit) async throws(Refusal) -> FarEnd {
-        let dialler = plan.isNamed ? named : vetted
+    func dial(_ target: Target, within limit: CallLimit) async throws(Refusal) -> FarEnd {
+        let (route, isNamed) = try await route(to: target, within: limit)
         let proxy = upstream?.entry(for: target.url)
         do throws(DialFailure) {
-            let connection = try await dialler.dial(
-                ConnectionTarget(target.url, route: plan.route, proxy: proxy),
-                within: limit
-            )
+            let connection = try await (isNamed ? named : vetted)
+                .dial(ConnectionTarget(target.url, route: route, proxy: proxy), within: limit)
             return FarEnd(connection, to: target, isPlain: proxy?.proxy.scheme != .https)
         } catch {
             throw Refusal(error.cause, of: target)
         }
+    }
+
+    /// Returns the way to the target, and whether the map names it: it is then dialled even where vetting
+    /// would refuse.
+    ///
+    /// - Throws: A refusal, if the settings allow no way or no address is known.
+    private func route(
+        to target: Target,
+        within limit: CallLimit
+    ) async throws(Refusal) -> (Route, isNamed: Bool) {
+        if let named = settings.addresses.endpoints(for: target.host, port: target.port) {
+            return (.chosen(named, port: target.port, source: .staticMap), true)
+        }
+        guard let resolver = settings.resolver, let name = target.host.name, isMatching(name) else {
+            guard settings.others == .dialled else { throw .inNoMap(target) }
+            return (target.host.address.map { .literal($0, port: target.port) } ?? .system, false)
+        }
+        let query = ResolverQuery(
+            resolver,
+            for: name,
+            of: target.url,
+            // What a program speaks in its tunnel is not known: records of HTTPS are not asked for.
+            as: .http,
+            loop: settings.loop,
+            threads: limit.threads,
+            failure: { $0 }
+        )
+        do throws(DialFailure) {
+            return (try await query.route(within: limit), false)
+        } catch {
+            throw Refusal(error.cause, of: target)
+        }
+    }
+
+    private func isMatching(_ name: DomainName) -> Bool {
+        settings.matching?.contains { pattern in
+            switch pattern {
+            case .host(let host): host.name == name
+            case .subdomains(let parent): name != parent && name.isSubdomain(of: parent)
+            case .any: true
+            }
+        } ?? true
     }
 }
 

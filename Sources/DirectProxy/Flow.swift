@@ -7,7 +7,7 @@ internal import DirectTransport
 /// the source it sends the rest, and then passes the end on, once. Nothing is read while bytes are held: a
 /// slow sink slows its source down, and a flow never holds more than one read. An idle flow holds no memory.
 struct Flow {
-    private enum State { case open, ended, done }
+    private enum State { case open, ended, done, refused }
 
     /// What one step has come to.
     enum Outcome {
@@ -28,8 +28,6 @@ struct Flow {
     private var look: HelloLook?
     /// Whether the held bytes wait for the look's answer.
     private var waits = false
-    /// Whether the look has still to see the bytes that were read before the tunnel.
-    private var isEarly: Bool
     #if os(Linux)
     /// Bytes on their way through the kernel.
     private var pipe: SplicePipe?
@@ -44,7 +42,7 @@ struct Flow {
     ///   - look: Looks at the bytes.
     init(first: ArraySlice<UInt8> = [], look: HelloLook? = nil) {
         (held, self.look) = (first, look)
-        isEarly = look != nil && !first.isEmpty
+        unsafe first.withUnsafeBytes { unsafe show($0) }
     }
 
     /// Whether the end of the source has been passed on.
@@ -117,16 +115,12 @@ struct Flow {
         let scratch = unsafe core.scratch
         for _ in 0..<Self.roundsPerTurn {
             guard state != .done else { return .waits }
+            guard state != .refused else { return .refused }
             switch sink.flush() {
             case .failed: return breakOff(core)
             // Bytes that TLS holds go before the end.
             case .wantsRead where state == .ended, .wantsWrite where state == .ended: return .waits
             default: break
-            }
-            if isEarly {
-                isEarly = false
-                let early = held
-                if unsafe early.withUnsafeBytes({ unsafe show($0) }) == .refuses { return .refused }
             }
             if !held.isEmpty, !waits {
                 guard sendHeld(to: sink) else { return breakOff(core) }
@@ -149,16 +143,11 @@ struct Flow {
             switch unsafe source.read(into: scratch) {
             case .moved(let count):
                 if count == scratch.count { isBulk = true }
+                let bytes = unsafe UnsafeRawBufferPointer(rebasing: scratch[..<count])
                 if look != nil {
-                    let bytes = unsafe UnsafeRawBufferPointer(rebasing: scratch[..<count])
-                    let answer = unsafe show(bytes)
-                    if answer == .refuses { return .refused }
-                    if answer == .waits || !held.isEmpty {
-                        unsafe held += Array(bytes)
-                        continue
-                    }
-                }
-                guard unsafe send(UnsafeRawBufferPointer(rebasing: scratch[..<count]), to: sink) else {
+                    unsafe show(bytes)
+                    unsafe held += Array(bytes)
+                } else if unsafe !send(bytes, to: sink) {
                     return breakOff(core)
                 }
             case .again: continue
@@ -174,11 +163,11 @@ struct Flow {
     }
 
     /// Shows bytes to the look, if there is one.
-    private mutating func show(_ bytes: UnsafeRawBufferPointer) -> HelloLook.Answer {
-        guard let (answer, isDone) = unsafe look?.take(bytes) else { return .passes }
+    private mutating func show(_ bytes: UnsafeRawBufferPointer) {
+        guard let (answer, isDone) = unsafe look?.take(bytes) else { return }
         waits = answer == .waits
+        if answer == .refuses { state = .refused }
         if isDone { look = nil }
-        return answer
     }
 
     /// Sends bytes, and holds those that find no room. Returns false if the sink takes no more.

@@ -104,17 +104,3 @@ extension HTTPHeaders {
         "proxy-authentication-info", "transfer-encoding",
     ]
 }
-
-extension Refusal {
-    static let notAbsolute = Refusal(
-        .malformed,
-        "a proxy takes CONNECT, or an http URL such as http://www.example.com/; https goes by CONNECT"
-    )
-    fileprivate static let noHost = Refusal(.malformed, "a request of HTTP/1.1 has one Host field")
-    fileprivate static let noTrace = Refusal(.unsupported, "TRACE is not forwarded")
-    fileprivate static let noForwardsLeft = Refusal(.unsupported, "Max-Forwards is used up here")
-    fileprivate static let unknownExpectation = Refusal(
-        .malformed,
-        "of Expect the proxy knows 100-continue alone"
-    )
-}

@@ -73,7 +73,7 @@ extension Guest {
             guard let target else { throw .notAnAuthority }
             // The bytes behind the head are the tunnel's: it has no content whose end would have to be found.
             for name: StaticString in ["content-length", "transfer-encoding"] {
-                guard request.headers.index(of: name) == nil else { throw .connectWithContent }
+                guard request.headers.index(of: name) == nil else { throw .withContent }
             }
             return try await open(target, .connect, saying: Self.established)
         } catch {
@@ -91,52 +91,4 @@ extension Guest {
 
     /// With neither framing field (RFC 9110, section 9.3.6).
     private static let established = Array("HTTP/1.1 200 Connection established\r\n\r\n".utf8)
-}
-
-extension Refusal {
-    init(_ fault: RequestFault) {
-        switch fault {
-        case .message(.headTooLarge), .message(.lineTooLong):
-            self.init(.tooLarge, "\(fault); raise limits.headBytes")
-        case .message(.tooManyFields): self.init(.tooLarge, "\(fault)")
-        default: self.init(.malformed, "not a request to a proxy: \(fault)")
-        }
-    }
-
-    static let noCredentials = Refusal(
-        .unauthorized,
-        "the proxy's user and password are missing or wrong; take the proxy's URL, or open it to all programs"
-    )
-    static let notAnAuthority = Refusal(
-        .malformed,
-        "CONNECT takes a host and a port, such as www.example.com:443"
-    )
-    static let connectWithContent = Refusal(
-        .malformed,
-        "a CONNECT request must not have Content-Length or Transfer-Encoding"
-    )
-    static let gone = Refusal(.unreachable, "the program has gone")
-    static let stopped = Refusal(.full, "the proxy was stopped")
-
-    static func full(_ limits: LocalProxy.Limits) -> Refusal {
-        Refusal(.full, "there are \(limits.tunnels) tunnels already; raise limits.tunnels")
-    }
-
-    static let crowded = Refusal(
-        .full,
-        "too many programs have sent no request yet; raise limits.waiting, or the open files (ulimit -n)"
-    )
-
-    static func slow(_ limits: LocalProxy.Limits) -> Refusal {
-        Refusal(.slow, "no whole request came within \(limits.head.text); raise limits.head")
-    }
-
-    /// The answer in HTTP. The connection ends with it.
-    func answer(hasBody: Bool) -> [UInt8] {
-        let body = "\(line)\n"
-        var head = "HTTP/1.1 \(kind.status) \(kind.reason)\r\n"
-        if kind.status == 407 { head += "Proxy-Authenticate: Basic realm=\"direct-proxy\"\r\n" }
-        head += "Content-Type: text/plain; charset=utf-8\r\nContent-Length: \(body.utf8.count)\r\n"
-        return Array((head + "Connection: close\r\n\r\n" + (hasBody ? body : "")).utf8)
-    }
 }

@@ -78,14 +78,3 @@ extension Guest {
         [SOCKSMessages.version, code, 0, 1, 0, 0, 0, 0, 0, 0]
     }
 }
-
-extension Refusal {
-    fileprivate static let notConnect = Refusal(
-        .unsupported,
-        "of SOCKS the proxy has CONNECT only, no BIND and no UDP"
-    )
-    fileprivate static let notAHost = Refusal(
-        .malformed,
-        "the SOCKS request names no host; take socks5h, and a name or an address"
-    )
-}

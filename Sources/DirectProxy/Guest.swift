@@ -85,8 +85,7 @@ final class Guest: @unchecked Sendable {
     /// Finds and dials the target, and returns the connection to it.
     func reach(_ target: Target) async throws(Refusal) -> FarEnd {
         let limit = CallLimit(core.timeouts, until: core.moment(after: core.limits.dial))
-        let plan = try await core.planner.plan(target, within: limit)
-        return try await core.dialler.dial(plan, to: target, within: limit)
+        return try await core.dialler.dial(target, within: limit)
     }
 
     /// The beginning of a report.

@@ -17,8 +17,7 @@ enum PACFile {
 
     static func response(for proxy: Endpoint) -> [UInt8] {
         let file = "function FindProxyForURL(url, host) { return \"PROXY \(proxy)\"; }\n"
-        let head =
-            "HTTP/1.1 200 OK\r\nContent-Type: application/x-ns-proxy-autoconfig\r\nCache-Control: no-store\r\n"
-        return Array("\(head)Content-Length: \(file.utf8.count)\r\nConnection: close\r\n\r\n\(file)".utf8)
+        let fields = "Content-Type: application/x-ns-proxy-autoconfig\r\nCache-Control: no-store"
+        return Refusal.answer("200 OK", fields, file)
     }
 }

@@ -10,7 +10,6 @@ internal import DirectTransport
 final class ProxyCore: @unchecked Sendable {
     let configuration: LocalProxySettings
     let access: Gate
-    let planner: Planner
     let dialler: FarDialler
     let endpoints: [Endpoint]
     /// The limits of dialling. A shortage of descriptors that lasts is told as one before the time is over.
@@ -67,13 +66,6 @@ final class ProxyCore: @unchecked Sendable {
         self.listeners = listeners
         let endpoints = listeners.compactMap(\.localEndpoint)
         self.endpoints = endpoints
-        planner = Planner(
-            map: configuration.addresses,
-            resolver: configuration.resolver,
-            matching: configuration.matching,
-            others: configuration.others,
-            loop: configuration.loop
-        )
         dialler = FarDialler(configuration) { address, port in
             endpoints.contains { $0.port == port && $0.address.isReached(by: address) }
         }

@@ -37,6 +37,69 @@ struct Refusal: Error, Sendable {
 }
 
 extension Refusal {
+    static let noCredentials = Refusal(
+        .unauthorized,
+        "the proxy's user and password are missing or wrong; take the proxy's URL, or open it to all programs"
+    )
+    static let notAnAuthority = malformed("CONNECT takes a host and a port, such as www.example.com:443")
+    static let withContent = malformed("a CONNECT request must not have Content-Length or Transfer-Encoding")
+    static let notAbsolute = malformed(
+        "a proxy takes CONNECT, or an http URL such as http://www.example.com/; https goes by CONNECT"
+    )
+    static let noHost = malformed("a request of HTTP/1.1 has one Host field")
+    static let notAHost = malformed("the SOCKS request names no host; take socks5h, and a name or an address")
+    static let unknownExpectation = malformed("of Expect the proxy knows 100-continue alone")
+    static let noTrace = Refusal(.unsupported, "TRACE is not forwarded")
+    static let noForwardsLeft = Refusal(.unsupported, "Max-Forwards is used up here")
+    static let notConnect = Refusal(.unsupported, "of SOCKS the proxy has CONNECT only, no BIND and no UDP")
+    static let gone = Refusal(.unreachable, "the program has gone")
+    static let stopped = Refusal(.full, "the proxy was stopped")
+    static let crowded = Refusal(
+        .full,
+        "too many programs have sent no request yet; raise limits.waiting, or the open files (ulimit -n)"
+    )
+
+    static func malformed(_ line: String) -> Refusal { Refusal(.malformed, line) }
+
+    static func full(_ limits: LocalProxy.Limits) -> Refusal {
+        Refusal(.full, "there are \(limits.tunnels) tunnels already; raise limits.tunnels")
+    }
+
+    static func slow(_ limits: LocalProxy.Limits) -> Refusal {
+        Refusal(.slow, "no whole request came within \(limits.head.text); raise limits.head")
+    }
+
+    static func inNoMap(_ target: Target) -> Refusal {
+        let words = "is in no map, and others are refused; name it in a map, or allow others"
+        return Refusal(.forbidden, "\(target) \(words)")
+    }
+
+    init(_ fault: RequestFault) {
+        switch fault {
+        case .message(.headTooLarge), .message(.lineTooLong):
+            self.init(.tooLarge, "\(fault); raise limits.headBytes")
+        case .message(.tooManyFields): self.init(.tooLarge, "\(fault)")
+        default: self = .malformed("not a request to a proxy: \(fault)")
+        }
+    }
+
+    /// The answer in HTTP. The connection ends with it.
+    func answer(hasBody: Bool) -> [UInt8] {
+        let challenge = kind.status == 407 ? "Proxy-Authenticate: Basic realm=\"direct-proxy\"\r\n" : ""
+        return Self.answer(
+            "\(kind.status) \(kind.reason)",
+            "\(challenge)Content-Type: text/plain; charset=utf-8",
+            "\(line)\n",
+            hasBody: hasBody
+        )
+    }
+
+    /// A last answer in HTTP: with its length, and the end.
+    static func answer(_ status: String, _ fields: String, _ body: String, hasBody: Bool = true) -> [UInt8] {
+        let head = "HTTP/1.1 \(status)\r\n\(fields)\r\nContent-Length: \(body.utf8.count)\r\n"
+        return Array("\(head)Connection: close\r\n\r\n\(hasBody ? body : "")".utf8)
+    }
+
     /// The failure of dialling, or of asking for addresses.
     init(_ cause: TransportError, of target: Target) {
         guard case .failed(let phase, let reason) = cause else {

@@ -1,6 +1,6 @@
 internal import DirectCore
 
-/// The target of a request: a host as the program names it, and a port. It has no address: see ``Plan``.
+/// The target of a request: a host as the program names it, and a port. It has no address.
 struct Target: Sendable {
     /// The host and the port, as a URL without path, for dialling and for resolvers.
     let url: HTTPURL

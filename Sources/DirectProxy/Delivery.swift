@@ -2,38 +2,27 @@ internal import DirectCore
 internal import DirectIO
 
 /// What was sent to a program or target, and what its system has not taken yet: a reset would drop the rest.
-///
-/// The system tells of no change; it is asked fifty times a second. Whatever the peer takes puts the deadline
-/// off.
-struct Delivery {
-    private let socket: Socket
-    private let limit: UInt64
-    private var left = Int.max
-    private var deadline = Instant.never
-
-    init(on socket: Socket, within limit: Duration) {
-        (self.socket, self.limit) = (socket, limit.clampedNanoseconds)
-    }
-
-    /// Whether the peer's system has all, or has taken nothing for too long.
-    var isComplete: Bool {
-        mutating get {
-            let now = socket.loop.now
-            let count = socket.countOnTheWay
-            if count < left { (left, deadline) = (count, now.advanced(byNanoseconds: limit)) }
-            return count == 0 || now >= deadline
+enum Delivery {
+    /// Waits until the peer's system has all, or has taken nothing for so long.
+    ///
+    /// The system tells of no change; it is asked fifty times a second.
+    ///
+    /// - Parameter pause: Waits until that moment. Returns false if that is to end all.
+    static func end(on socket: Socket, within limit: Duration, _ pause: (Instant) async -> Bool) async {
+        var (left, deadline) = (Int.max, Instant.never)
+        while true {
+            let (now, count) = (socket.loop.now, socket.countOnTheWay)
+            if count < left {
+                (left, deadline) = (count, now.advanced(byNanoseconds: limit.clampedNanoseconds))
+            }
+            let next = now.advanced(byNanoseconds: 20_000_000).atMost(deadline)
+            guard count > 0, now < deadline, await pause(next) else { return }
         }
     }
 
-    /// When to look again.
-    var nextLook: Instant { socket.loop.now.advanced(byNanoseconds: 20_000_000).atMost(deadline) }
-
-    /// Waits for the end of it.
+    /// The same where nothing else is to be done.
     static func end(on socket: Socket, within limit: Duration) async {
-        var delivery = Delivery(on: socket, within: limit)
-        while !delivery.isComplete {
-            if case .cancelled = await socket.waitForAny(until: delivery.nextLook) { return }
-        }
+        await end(on: socket, within: limit) { await socket.waitForAny(until: $0) != .cancelled }
     }
 }
 

@@ -123,7 +123,11 @@ struct Flow {
             default: break
             }
             if !held.isEmpty, !waits {
-                guard sendHeld(to: sink) else { return breakOff(core) }
+                let bytes = held
+                held = []
+                guard unsafe bytes.withUnsafeBytes({ unsafe send($0, to: sink) }) else {
+                    return breakOff(core)
+                }
                 guard held.isEmpty else { return .waits }
             }
             if state == .ended {
@@ -176,12 +180,6 @@ struct Flow {
         moved += UInt64(sent)
         if takesMore, sent < bytes.count { held = unsafe Array(bytes[sent...])[...] }
         return takesMore
-    }
-
-    private mutating func sendHeld(to sink: any TunnelEnd) -> Bool {
-        let bytes = held
-        held = []
-        return unsafe bytes.withUnsafeBytes { unsafe send($0, to: sink) }
     }
 
     /// Enough for a megabyte by a scratch buffer of 64 KiB. Other tunnels of the loop wait meanwhile.

@@ -35,14 +35,12 @@ struct Gate: Sendable {
     }
 
     /// Compares in a time that depends on the length of the expected bytes alone.
-    private func admits(_ given: some RandomAccessCollection<UInt8>) -> Bool {
+    private func admits(_ given: some Sequence<UInt8>) -> Bool {
         guard let credentials else { return true }
-        let expected = Array("\(credentials.user):\(credentials.password)".utf8)
+        let (given, expected) = (Array(given), Array("\(credentials.user):\(credentials.password)".utf8))
         var difference: UInt8 = given.count == expected.count ? 0 : 1
         for (index, byte) in expected.enumerated() {
-            let other =
-                index < given.count ? given[given.index(given.startIndex, offsetBy: index)] : ~byte
-            difference |= byte ^ other
+            difference |= byte ^ (index < given.count ? given[index] : ~byte)
         }
         return difference == 0
     }

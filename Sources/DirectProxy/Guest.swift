@@ -184,10 +184,7 @@ final class Guest: @unchecked Sendable {
     func close(behindHalf isInContent: Bool = false) async {
         socket.finishSending()
         if isInContent {
-            var delivery = Delivery(on: socket, within: core.limits.halfClosed)
-            while !delivery.isComplete {
-                guard await drop(until: delivery.nextLook) == .late else { break }
-            }
+            await Delivery.end(on: socket, within: core.limits.halfClosed) { await drop(until: $0) == .late }
         }
         if core.note(number, isResting: true) {
             await drop(until: core.moment(after: isInContent ? core.limits.halfClosed : Self.farewell))
@@ -201,7 +198,7 @@ final class Guest: @unchecked Sendable {
         do throws(Lost) {
             while true {
                 ahead = []
-                // A program that sends faster than this reads must not keep the loop: each wait looks at that.
+                // A program that sends faster than this reads must not keep the loop: the waits look at that.
                 try check(await socket.input.wait(until: deadline, on: loop))
                 try await fill(until: deadline)
             }

@@ -12,6 +12,9 @@ struct Options {
     var program: [[UInt8]] = []
     var wantsHelp = false
     var wantsVersion = false
+    /// The entries of `--connect-to`, the first last: of entries for one host and port a map takes the last,
+    /// and curl the first one.
+    private var connects: [String] = []
 
     /// Where reports go.
     enum ReportPlace: Equatable {
@@ -64,7 +67,7 @@ struct Options {
             if option == .listen, isFirst { configuration.listen = [] }
             try take(option, value: value, into: &entries)
         }
-        try setMap(entries)
+        try setMap(entries + connects)
     }
 
     private mutating func take(
@@ -74,7 +77,7 @@ struct Options {
     ) throws(Mistake) {
         switch option {
         case .resolve: entries.append(value)
-        case .connectTo: entries.append(try MapFile.entry(connectTo: value))
+        case .connectTo: connects.insert(try MapFile.entry(connectTo: value), at: 0)
         case .map: try addLines(of: value, to: &entries)
         case .listen: try setListen(value)
         case .listenBeyond: configuration.listensBeyondLoopback = true

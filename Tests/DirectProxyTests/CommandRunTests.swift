@@ -212,14 +212,17 @@ struct CommandRunTests {
         }
     }
 
-    @Test("An empty host or port of --connect-to is any, and a limit is the library's")
+    @Test(
+        "An empty host or port of --connect-to is any, the first of two counts, and a limit is the library's"
+    )
     func anyHost() async throws {
         try await onOwnThread {
             let target = try Listener.atOwnAddress()
             let place = "\(target.address):\(target.port)"
+            let silent = try Listener(listening: false)
             let command = try ProxyCommand([
                 "--open", "--refuse-others", "--limit", "tunnels=2", "--connect-to", "a.test::\(place)",
-                "--connect-to", ":5:\(place)",
+                "--connect-to", ":5:\(place)", "--connect-to", "a.test::\(silent.address):\(silent.port)",
             ])
             let endpoint = try command.endpoint()
             #expect(try !ProxyCommand.connects(to: "b.test:6", at: endpoint))

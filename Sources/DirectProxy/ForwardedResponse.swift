@@ -6,6 +6,8 @@ struct ForwardedResponse {
     let head: [UInt8]
     /// Whether the content is sent in chunks.
     let isChunked: Bool
+    /// Whether the end of the connection is the end of the content, for the program.
+    let endsByClose: Bool
     /// Whether another request may follow on the program's connection.
     let persists: Bool
 
@@ -17,7 +19,7 @@ struct ForwardedResponse {
     ) {
         let switches = response.status == .switchingProtocols
         isChunked = framing == .chunked && request.version == .http11
-        let endsByClose = framing == .untilClose || framing == .chunked && !isChunked
+        endsByClose = framing == .untilClose || framing == .chunked && !isChunked
         persists = mayPersist && request.persists && !endsByClose && !switches
         var text = Array("HTTP/1.1 \(response.status.code) ".utf8)
         // The reason was checked as it was read; it is not repeated where it is no ASCII.

@@ -205,9 +205,9 @@ final class Forwarder: @unchecked Sendable {
 
     /// Whether a target that has answered takes no more of the request. One that ends its sending may read
     /// on: only a failure tells. The program gets the end, as in a tunnel, and goes on with the request or
-    /// not.
+    /// not. It also gets one that it needs to know the end of the content, or not to begin with its own.
     private func isOver(_ far: any TunnelEnd) -> Bool {
-        if case .ended(let answer) = down, far.socket.isHungUp || !answer.persists {
+        if case .ended(let answer) = down, far.socket.isHungUp || answer.endsByClose || up == .expecting {
             guest.socket.finishSending()
         }
         if far.socket.isHungUp, case .failed = unsafe far.read(into: core.scratch) { up = .refused }

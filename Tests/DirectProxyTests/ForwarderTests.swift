@@ -286,6 +286,7 @@ struct ForwarderTests {
         #expect(await stage.reports(1).map(\.sent) == [UInt64(Self.half.utf8.count + 5)])
     }
 
+    #if os(Linux)
     @Test("An answer to half a request that the program has not read yet survives a stop")
     func stopBehindAnswer() async throws {
         let (stage, program, far) = try Self.halfRequest { $0.limits.drain = .seconds(100_000) }
@@ -309,8 +310,9 @@ struct ForwarderTests {
             $0.limits.halfClosed = .seconds(100_000)
         }
         try far.send("HTTP/1.1 413 Too Large\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
-        #expect(try program.rest().hasPrefix("HTTP/1.1 413 "))
+        far.waitUntilDelivered()
         far.reset()
+        #expect(try program.rest().hasPrefix("HTTP/1.1 413 "))
         #expect(await stage.reports(1).first?.ending == .reset(byTarget: true))
         await stage.proxy.stop()
     }
@@ -331,6 +333,7 @@ struct ForwarderTests {
         program.finishSending()
         #expect(try program.rest().hasSuffix("\r\n\r\n\(body)"))
     }
+    #endif
 
     @Test("A program that goes takes its request with it, at once", arguments: [true, false])
     func programGone(byReset: Bool) async throws {

@@ -96,6 +96,12 @@ public final class FixtureServer: Sendable {
     /// The records of all connections, in the order in which they were accepted.
     public var records: [ConnectionRecord] { core.recorder.records }
 
+    /// Waits until the connections that clients have made until now are recorded, also those that wait to be
+    /// accepted.
+    ///
+    /// - Returns: The number of a connection of its own that the server has made for it.
+    package func settle() async throws -> Int? { try await core.settle() }
+
     /// The requests of all connections, in the order in which they arrived.
     public var requests: [RequestRecord] {
         records.flatMap(\.requests).sorted { $0.order < $1.order }

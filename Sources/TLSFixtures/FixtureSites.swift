@@ -28,21 +28,33 @@ final class ChosenSites: @unchecked Sendable {
         let behaviour: FixtureBehaviour
     }
 
+    /// Where a site will be. Its lock is held while it is made.
+    private final class Ground {
+        let lock = Lock()
+        var site: Site?
+    }
+
     private let lock = Lock()
-    // The lock guards the sites.
-    private var made: [FixtureAsk: Site] = [:]
+    // The lock guards the list, and not what is on each ground.
+    private var grounds: [FixtureAsk: Ground] = [:]
     private let choose: @Sendable (FixtureAsk) throws -> FixtureSite
 
     init(_ choose: @escaping @Sendable (FixtureAsk) throws -> FixtureSite) { self.choose = choose }
 
-    /// Returns the site that is asked for; others wait while it is made, which is slow for large keys.
+    /// Returns the site that is asked for. Making it is slow for large keys; those who ask for the same one
+    /// wait, and nobody else.
     func site(for ask: FixtureAsk) throws -> Site {
-        try lock.locked {
-            if let site = made[ask] { return site }
+        let ground = lock.locked {
+            let ground = grounds[ask] ?? Ground()
+            // Nobody can make it grow without an end by asking for ever new names.
+            if grounds.count < Self.limit { grounds[ask] = ground }
+            return ground
+        }
+        return try ground.lock.locked {
+            if let site = ground.site { return site }
             let new = try choose(ask)
             let site = Site(security: try TLSContext.of(new.security), behaviour: new.behaviour)
-            // Nobody can make it grow without an end by asking for ever new names.
-            if made.count < Self.limit { made[ask] = site }
+            ground.site = site
             return site
         }
     }

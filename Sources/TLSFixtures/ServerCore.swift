@@ -24,6 +24,8 @@ final class ServerCore: @unchecked Sendable {
     let address: String
     let port: UInt16
     let recorder = Recorder()
+    /// Whether connections are accepted.
+    let isAccepting: Bool
 
     private let choice: Choice
     private let listener: Int32
@@ -79,9 +81,10 @@ final class ServerCore: @unchecked Sendable {
         self.wake = wake
         self.fillers = fillers
         switch manner {
-        case .serving, .choosing: try startAccepting()
-        case .refusing, .unresponsive: break
+        case .serving, .choosing: isAccepting = true
+        case .refusing, .unresponsive: isAccepting = false
         }
+        if isAccepting { try startAccepting() }
     }
 
     var isStopping: Bool { Bell.read { stopping } }
@@ -109,6 +112,19 @@ final class ServerCore: @unchecked Sendable {
         shutdown(listener, Int32(SHUT_RDWR))
         for descriptor in [listener, wake.reading, wake.writing] + fillers { close(descriptor) }
         recorder.close()
+    }
+
+    /// Waits until every connection that has been made is recorded: it makes one more, which is accepted
+    /// behind them, and returns its number.
+    func settle() async throws -> Int? {
+        guard isAccepting else { return nil }
+        let known = recorder.records.count
+        let probe = try Sockets.connected(to: address, port: port)
+        defer { close(probe) }
+        let own = Sockets.port(of: probe)
+        return try await recorder.wait(for: "the last connection", within: nil) { state in
+            state.records.dropFirst(known).first { $0.clientPort == own }?.number
+        }
     }
 
     private func startAccepting() throws(FixtureError) {

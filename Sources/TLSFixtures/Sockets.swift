@@ -174,6 +174,18 @@ enum Sockets {
         }
     }
 
+    /// Returns a socket that is connected to the listener.
+    static func connected(to text: String, port: UInt16) throws(FixtureError) -> Int32 {
+        let address = try LoopbackAddress(text, port: port)
+        let descriptor = try make(family: address.family)
+        guard address.withSockaddr({ connect(descriptor, $0, $1) }) == 0 else {
+            let number = errno
+            close(descriptor)
+            throw .systemCallFailed("connect \(text) port \(port)", number)
+        }
+        return descriptor
+    }
+
     /// Connects to a listener that never accepts until its queue is full. The caller must keep the returned
     /// sockets open.
     static func fillQueue(of text: String, port: UInt16) throws(FixtureError) -> [Int32] {

@@ -53,6 +53,41 @@ struct FixtureServerTests {
         #expect(try await server.nextRecord().requests.isEmpty)
     }
 
+    @Test("A server that settles has recorded what has connected and gone")
+    func settling() async throws {
+        let server = try FixtureServer.start { _ in .status(200) }
+        for count in 1...200 {
+            // Its connection is accepted behind that of the client, whenever either is.
+            _ = await talk(to: server, closingAfter: true)
+            #expect(try await server.settle() == 2 * count - 1)
+        }
+        #expect(try await FixtureServer.refusing().settle() == nil)
+        #expect(try await FixtureServer.unresponsive().settle() == nil)
+    }
+
+    @Test("A site that is still being made holds up nobody who asks for another")
+    func slowSite() async throws {
+        let (begun, goOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let server = try FixtureServer.start(on: "127.0.0.1", port: 0) { ask in
+            if ask != .plain {
+                begun.signal()
+                goOn.wait()
+            }
+            return FixtureSite(.plain, .http { _ in .text("plain").then(.close) })
+        }
+        // A ClientHello without content: the server is asked for a site, and waits for it until it is told.
+        _ = await talk(to: server, sending: "\u{16}\u{3}\u{1}\0\u{4}\u{1}\0\0\0", closingAfter: true)
+        await withCheckedContinuation { continuation in
+            Thread.detachNewThread {
+                begun.wait()
+                continuation.resume()
+            }
+        }
+        let outcome = await talk(to: server, sending: "GET / HTTP/1.1\r\nHost: a.test\r\n\r\n")
+        goOn.signal()
+        #expect(outcome.text.hasSuffix("plain"))
+    }
+
     @Test("A server starts and stops a hundred times without leaving descriptors or threads", .ownProcess)
     func manyServers() async {
         // In a process of its own: the other tests open descriptors, too.

@@ -75,8 +75,20 @@ struct MutantTests {
             if sentence.mutants != nil { reds += 1 }
         }
         let used = Set(sentences.flatMap { $0.mutants ?? [] })
-        #expect(used == Set(Mutation.allCases.map(\.rawValue)))
+        #expect(used == Set(Mutation.allCases.map(\.rawValue).filter { !$0.hasPrefix("leaks") }))
         print("\(reds) of \(sentences.count) sentences have a mutant")
+    }
+
+    @Test("Each way to hand secrets to another origin fails an attack, and each attack is failed by one")
+    func leaks() async throws {
+        let vectors = folder.vectors.filter { $0.head.name.hasPrefix("origin: secrets ") }
+        var pale = Set(vectors.map(\.head.name))
+        for mutation in Mutation.allCases where mutation.rawValue.hasPrefix("leaks") {
+            let red = await redNames(vectors, with: MutantClient(mutation: mutation))
+            #expect(!red.isEmpty, "\(mutation)")
+            pale.subtract(red)
+        }
+        #expect(pale.isEmpty)
     }
 
     /// The names of those that the client fails by an RFC's demand or an attack.

@@ -1,6 +1,5 @@
 internal import DirectHTTP
 internal import DirectHTTP1
-internal import DirectJSON
 
 /// A test of the cookie jar: the responses that set cookies, and the cookies that later requests must carry.
 struct CookieVector: TopicVector {
@@ -14,7 +13,7 @@ struct CookieVector: TopicVector {
 
     /// A response whose cookies the jar takes.
     struct Response: Decodable, Sendable {
-        var url: HTTPURL
+        var url: SpelledURL
         /// The values of the `Set-Cookie` fields.
         var fields: [[UInt8]]
         @Or<Zero> private var at: Int64
@@ -26,7 +25,7 @@ struct CookieVector: TopicVector {
 
     /// A request and the cookies that it must carry.
     struct Request: Decodable, Sendable {
-        var url: HTTPURL
+        var url: SpelledURL
         /// The expected value of `Cookie`. `nil` if the request must not have that field.
         @OrNull var cookie: [UInt8]?
         @Or<Zero> private var at: Int64
@@ -46,13 +45,13 @@ struct CookieVector: TopicVector {
         for response in responses {
             var headers = HTTPHeaders()
             for field in response.fields { headers.add("Set-Cookie", bytes: field) }
-            jar.take(headers, from: response.url, at: response.time)
+            jar.take(headers, from: response.url.url, at: response.time)
         }
         return requests.flatMap { request in
             Difference.between(
-                "\(request.url)",
+                request.url.text,
                 expected: Self.text(request.cookie),
-                got: Self.text(jar.fieldBytes(for: request.url, at: request.time))
+                got: Self.text(jar.fieldBytes(for: request.url.url, at: request.time))
             )
         }
     }
@@ -60,16 +59,5 @@ struct CookieVector: TopicVector {
     /// The bytes as Latin-1 text, or "no field" for `nil`.
     static func text(_ bytes: [UInt8]?) -> String {
         bytes.map { String(String.UnicodeScalarView($0.map { Unicode.Scalar($0) })) } ?? "no field"
-    }
-}
-
-extension HTTPURL: FromJSON {
-    init(_ value: JSONValue) throws(FieldError) {
-        let text = try value.text()
-        do throws(HTTPURLError) {
-            self = try HTTPURL(text)
-        } catch {
-            throw value.fault("\(error)")
-        }
     }
 }

@@ -39,6 +39,11 @@ struct MutantCache {
             var response = try send(request)
             invalidate(by: response, to: request)
             if mutation == .storesOtherMethods { store(response, to: request, sent: now, came: clock()) }
+            if let found, mutation == .headsRenewDates, request.method == "HEAD" {
+                var dates = response
+                dates.fields.removeAll { $0.name.latin1.lowercased() != "date" }
+                update(&entries[found], by: dates, sent: now, came: clock())
+            }
             response.use = request.method == "HEAD" ? "miss" : "bypassed"
             return response
         }
@@ -89,6 +94,12 @@ struct MutantCache {
 
     private func addCondition(to request: inout MutantRequest, _ entry: Entry) {
         let modified = entry.response.values("last-modified").first?.latin1
+        if mutation == .ifRangeWithWeakTags || mutation == .ifRangeWithDates {
+            request.set("Range", to: "bytes=1-")
+            request.set("If-Range", to: mutation == .ifRangeWithDates ? modified ?? "" : entry.tag ?? "")
+            return
+        }
+        if mutation == .ifRangeWithoutRange { request.set("If-Range", to: entry.tag ?? "\"\"") }
         if let tag = entry.tag, mutation != .validatesByDates {
             let own = request.fields.values("if-none-match").map(\.latin1)
             request.set("If-None-Match", to: (own + [tag]).joined(separator: ", "))
@@ -273,9 +284,11 @@ struct MutantCache {
     }
 
     private func date(_ text: String) -> Int64? {
+        if mutation == .readsOneDateForm, !text.isIMFDate { return nil }
         let isShort = text.split(separator: "-").count == 3
+        let zone: Int64 = mutation == .readsDatesAsLocal ? 9 * 3600 : 0
         let century: Int64 = mutation == .twoDigitYearsAhead && isShort ? 36525 * 86400 : 0
-        return text.cookieDate.map { ($0 + century) * 1000 }
+        return text.cookieDate.map { ($0 + century + zone) * 1000 }
     }
 
     /// The response as it is given to the caller.

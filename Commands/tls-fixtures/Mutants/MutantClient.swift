@@ -124,7 +124,8 @@ private final class MutantVisit {
         let now = job.time.map { $0 + asked.time } ?? UnixTime.now.seconds
         var hops = 0
         while true {
-            let secured = known?.url(for: request.url, at: now)
+            let isOther = mutation == .hstsOfOneSpelling && asked.url != asked.url.lowercased()
+            let secured = isOther ? nil : known?.url(for: request.url, at: now)
             isToKnownHost = secured != nil
             request.url = secured ?? request.url
             let response = try cached(request, at: now)
@@ -135,7 +136,7 @@ private final class MutantVisit {
             guard response.values("location").count == 1 else { throw .refused("several locations") }
             hops += 1
             guard hops <= job.settings.redirects.limit ?? 20 else { throw .refused("too many redirects") }
-            try redirect(&request, status: response.status, to: location, at: now)
+            try redirect(&request, status: response.status, to: location, at: now, hop: hops)
         }
     }
 
@@ -169,7 +170,10 @@ private final class MutantVisit {
     private func answer(_ asked: MutantRequest, at now: Int64) throws(MutantFault) -> MutantResponse {
         var request = asked
         if let cookie = jar?.field(for: request.url, at: now), !request.fields.has("cookie") {
-            request.set("Cookie", to: cookie)
+            let joined = mutation == .cookiesWithoutBlanks ? cookie.replacing("; ", with: ";") : cookie
+            for value in mutation == .cookieFields ? joined.split(separator: "; ") : [joined[...]] {
+                request.fields.append((Array("Cookie".utf8), String(value).latin1Bytes ?? Array(value.utf8)))
+            }
         }
         var response = try exchange(request)
         let target = "http://\(request.url.authority)\(request.url.target)"
@@ -242,6 +246,7 @@ private final class MutantVisit {
         if !stream.buffer.isEmpty, !stream.takesLeftovers, mutation != .skipsContent {
             stream.isOpen = false
         }
+        if mutation == .oneRequestEach { stream.isOpen = false }
         if !stream.isOpen { stream.close() }
         return response
     }
@@ -323,7 +328,7 @@ private final class MutantVisit {
             !route.addresses.isEmpty
         else { throw .refused("no address for \(host):\(port)") }
         var fault = MutantFault.refused("")
-        if mutation == .dialsAllAtOnce, let stream = dialAll(route.addresses, host) { return stream }
+        if mutation == .dialsAllAtOnce, let stream = dialAll(route.addresses) { return stream }
         for address in route.addresses {
             do throws(MutantFault) {
                 return try MutantStream(address, deadline: deadline, mutation: mutation)
@@ -332,17 +337,12 @@ private final class MutantVisit {
         throw fault
     }
 
-    /// Connects to all addresses, and asks all but the first that answers for something, so that their
-    /// servers have surely seen it.
-    private func dialAll(_ addresses: [String], _ host: String) -> MutantStream? {
+    /// Connects to all addresses, and keeps the first that answers.
+    private func dialAll(_ addresses: [String]) -> MutantStream? {
         let streams = addresses.compactMap {
             try? MutantStream($0, deadline: deadline, mutation: mutation)
         }
-        for stream in streams.dropFirst() {
-            try? stream.send(Array("GET / HTTP/1.1\r\nHost: \(host)\r\n\r\n".utf8))
-            _ = try? stream.line()
-            stream.close()
-        }
+        for stream in streams.dropFirst() { stream.close() }
         return streams.first
     }
 
@@ -350,7 +350,8 @@ private final class MutantVisit {
         _ request: inout MutantRequest,
         status: Int,
         to location: [UInt8],
-        at now: Int64
+        at now: Int64,
+        hop: Int
     ) throws(MutantFault) {
         let settings = job.settings.redirects
         let old = request.url
@@ -364,7 +365,16 @@ private final class MutantVisit {
         if old.scheme == .https, new.scheme == .http, !settings.allowsDowngrade {
             throw .refused("a redirect to http")
         }
-        let isSame = old.origin == new.origin
+        let leaks =
+            switch mutation {
+            case .leaksToNetworkPaths: text.hasPrefix("//")
+            case .leaksWithPOST: request.method == "POST"
+            case .leaksOnSecondHop: hop > 1
+            case .leaksInClear: old.scheme == .http && new.scheme == .http
+            case .leaksFromAddresses: old.host.address != nil
+            default: mutation?.rawValue == "leaksBehind\(status)"
+            }
+        let isSame = old.origin == new.origin || leaks
         let losesMethod =
             status == 303 && request.method != "HEAD"
             || [301, 302].contains(status) && request.method == "POST"
@@ -385,7 +395,7 @@ private final class MutantVisit {
             let safe = ["accept", "accept-encoding", "accept-language", "content-type", "user-agent"]
             request.fields.removeAll { !(safe + surviving).contains($0.name.latin1.lowercased()) }
         }
-        request.remove(["referer", "cookie", "host"])
+        request.remove(leaks ? ["referer", "host"] : ["referer", "cookie", "host"])
         let isSecret = old.scheme == .https && new.scheme == .http
         if settings.sendsReferer && (!isSecret || mutation == .refersFromSecret) {
             var text = old.withoutCredentials.withoutFragment.text

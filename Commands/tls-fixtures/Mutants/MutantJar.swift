@@ -88,11 +88,8 @@ struct MutantJar {
             guard value.unicodeScalars.count <= 1024 else { continue }
             switch attribute {
             case "expires" where mutation != .ignoresExpires:
-                let isStrict = mutation == .datesInOneForm
-                guard let end = value.cookieDate, !isStrict || value.hasSuffix("GMT") && value.count == 29
-                else {
-                    break
-                }
+                let isRead = mutation != .datesInOneForm || value.isIMFDate
+                guard isRead, let end = value.cookieDate else { break }
                 cookie.end = min(end, now + Self.longest)
             case "max-age" where mutation != .ignoresMaxAge:
                 let digits = value.hasPrefix("-") ? value.dropFirst() : value[...]
@@ -105,8 +102,12 @@ struct MutantJar {
                 if mutation == .dropsAllDots { domain = String(domain.drop { $0 == "." }) }
             case "path":
                 cookie.path = value.hasPrefix("/") ? value : url.defaultCookiePath
+                if mutation == .decodesPaths { cookie.path = cookie.path.withoutEscapes }
                 if mutation == .pathsGetSlash, !value.hasPrefix("/") { cookie.path = "/\(value)" }
             case "secure": cookie.isSecure = mutation != .ignoresSecure
+            case "httponly" where mutation != .keepsHttpOnly, "samesite" where mutation != .keepsSameSite:
+                break
+            case "httponly", "samesite": cookie.value += "; \(part)"
             default: if mutation == .keepsUnknownAttributes { cookie.value += "; \(part)" }
             }
         }
@@ -187,6 +188,18 @@ extension String {
 
     /// Whether this host is the domain or one below it.
     fileprivate func isWithin(_ domain: String) -> Bool { self == domain || hasSuffix(".\(domain)") }
+
+    /// With each escape of two hexadecimal digits as the letter that it stands for.
+    fileprivate var withoutEscapes: String {
+        let parts = split(separator: "%", omittingEmptySubsequences: false)
+        return parts.dropFirst().reduce(into: String(parts.first ?? "")) { text, part in
+            let letter = UInt8(part.prefix(2), radix: 16).map { String(Unicode.Scalar($0)) }
+            text += letter.map { $0 + part.dropFirst(2) } ?? "%\(part)"
+        }
+    }
+
+    /// Whether a date has the length and the zone of the form that senders use.
+    var isIMFDate: Bool { utf8.count == 29 && hasSuffix("GMT") }
 
     /// The time of a date as cookies have it (section 5.1.1), in seconds since 1970.
     var cookieDate: Int64? {

@@ -130,8 +130,9 @@ extension MutantRequest {
         if mutation == .sendsBothFramings { add("Content-Length", "\(body.count)") }
         add("Transfer-Encoding", mutation == .chunksTwice ? "chunked, chunked" : "chunked")
         let chunks = mutation == .chunksTwice ? body.chunked.chunked : body.chunked
-        if mutation == .repeatsTrailers {
-            return chunks.dropLast(2) + Array("Content-Type: a/b\r\nContent-Type: c/d\r\n\r\n".utf8)
+        if mutation == .repeatsTrailers || mutation == .ownTrailers {
+            let line = Array("Content-Type: a/b\r\n".utf8)
+            return Array(chunks.dropLast(2)) + line + (mutation == .ownTrailers ? [] : line) + [13, 10]
         }
         guard mutation == .extensionsWithBlanks, let end = chunks.firstIndex(of: 13) else { return chunks }
         return chunks[..<end] + Array(";a = b".utf8) + chunks[end...]

@@ -32,7 +32,7 @@ enum Mutation: String, CaseIterable, Sendable {
     case chunksTwice
     /// A transfer coding of the caller is sent alone.
     case codesWithoutChunks
-    case repeatsUserAgent, repeatsContentType, repeatsTrailers
+    case repeatsUserAgent, repeatsContentType, repeatsTrailers, ownTrailers
     case listsWithEmptyElements, listsWithBlanks, extensionsWithBlanks
     case chunkedInTE, unlistedTE, unlistedKeepAlive, unlistedUpgrade
     /// The same where nothing asked for it: in requests with content, or over TLS.
@@ -47,6 +47,9 @@ enum Mutation: String, CaseIterable, Sendable {
     case ownReferer, ownRefererWithContent
     case refersWithUsers, refersFromSecret
     case losesMethod
+    /// Credentials go to another origin, behind one status or where it is forgotten to look.
+    case leaksBehind301, leaksBehind303, leaksBehind307, leaksBehind308
+    case leaksToNetworkPaths, leaksWithPOST, leaksOnSecondHop, leaksInClear, leaksFromAddresses
     /// A URL without a host is one of the host that the client knows.
     case emptyHosts, emptyHostsInLocations
 
@@ -93,6 +96,11 @@ enum Mutation: String, CaseIterable, Sendable {
     case sendsOtherDates
     /// A date is sent back, though there is an entity tag.
     case validatesByDates
+    case ifRangeWithoutRange, ifRangeWithWeakTags, ifRangeWithDates
+    /// The dates of what is kept are renewed by HEAD, and no other field.
+    case headsRenewDates
+    /// Dates are in the form of IMF alone, or in the time of a place nine hours west.
+    case readsOneDateForm, readsDatesAsLocal
     case updatesByAny304, ignores304Fields, passes304, keepsOldDespite200
     case evaluatesIfMatch, modifiedSinceFirst, takesAnyModifiedSince
     case combinesUnknownUnits, combinesBadRanges
@@ -104,6 +112,8 @@ enum Mutation: String, CaseIterable, Sendable {
     case takesLeftovers, takesLeftoversOfHEAD, takesLeftoversOfNoContent, takesLeftoversOfChunks
     /// The content of a redirect is not read.
     case skipsContent
+    /// Each connection has one request, without close.
+    case oneRequestEach
     case goesOnAfterClose, ignoresClose, ignoresCloseOfErrors, ignoresCloseOfOtherMethods
     case noCloseNotify, noCloseNotifyOfKept
     /// https is spoken without TLS.
@@ -133,7 +143,7 @@ enum Mutation: String, CaseIterable, Sendable {
 
     // MARK: HSTS (RFC 6797)
 
-    case hstsUnused, hstsOfAll
+    case hstsUnused, hstsOfAll, hstsOfOneSpelling
     case hstsFromClear, hstsOfAddresses, hstsLastField, hstsNeverUpdated, hstsKeepsZero
     case hstsEndsWithoutField, hstsWithoutAge, hstsLenient, hstsOnlyKnown
     case hstsOfOneName, hstsOfAllBelow, hstsBySuffix
@@ -156,8 +166,9 @@ enum Mutation: String, CaseIterable, Sendable {
 
     case keepsExpiredCookies
     case cookiesOfHostsForAll, foreignCookies
-    case pathsByText, defaultPathIsRoot, pathsGetSlash
-    case dropsAllDots, keepsUnknownAttributes, cookiesAsUTF8
+    case pathsByText, defaultPathIsRoot, pathsGetSlash, decodesPaths
+    case dropsAllDots, cookiesAsUTF8, cookieFields, cookiesWithoutBlanks
+    case keepsUnknownAttributes, keepsHttpOnly, keepsSameSite
     case cutsAtEquals, exactAttributes
     case ignoresExpires, datesInOneForm, ignoresMaxAge, ignoresSecure
 }

@@ -92,15 +92,17 @@ enum ShellCommand {
     }
 
     /// The environment of this process, without the variables that would change what is tested: those of
-    /// proxies and of trust stores.
+    /// proxies and of trust stores. Its clock shows the time nine hours west, so that a date of HTTP that is
+    /// read as local time is seen.
     private static var environmentTexts: [String] {
-        Environment.texts.filter { !isLeftOut($0.prefix { $0 != "=" }.uppercased()) } + [ProcessGroups.mark]
+        Environment.texts.filter { !isLeftOut($0.prefix { $0 != "=" }.uppercased()) }
+            + ["TZ=Etc/GMT+9", ProcessGroups.mark]
     }
 
     private static func isLeftOut(_ name: String) -> Bool {
         let trust = [
             "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "NODE_EXTRA_CA_CERTS",
-            "CURL_HOME", "NETRC", "OPENSSL_CONF", "SSLKEYLOGFILE", "TLS_FIXTURES_RUN",
+            "CURL_HOME", "NETRC", "OPENSSL_CONF", "SSLKEYLOGFILE", "TLS_FIXTURES_RUN", "TZ",
         ]
         return name.hasSuffix("_PROXY") || trust.contains(name)
     }

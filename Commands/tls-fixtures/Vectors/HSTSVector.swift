@@ -9,7 +9,7 @@ struct HSTSVector: TopicVector {
 
     /// A response with a policy.
     struct Response: Decodable, Sendable {
-        var url: HTTPURL
+        var url: SpelledURL
         /// The values of the `Strict-Transport-Security` fields.
         var fields: [[UInt8]]
 
@@ -18,7 +18,7 @@ struct HSTSVector: TopicVector {
 
     /// A request, and the URL by which it must reach a server.
     struct Request: Decodable, Sendable {
-        var url: HTTPURL
+        var url: SpelledURL
         var reached: HTTPURL
     }
 

@@ -32,9 +32,8 @@ extension CacheVector {
                 job.kept = [.cache]
                 job.time = Self.start.seconds
                 job.settings.stale = staleWhenUnreachable
-                return Trial(job: job) { [servers] outcome, _ in
-                    _ = servers
-                    return differences(outcome, asked: script.asked)
+                return Trial(job: job, on: servers) { outcome, _ in
+                    differences(outcome, asked: script.asked)
                 }
             }
         ])
@@ -59,8 +58,30 @@ extension CacheVector {
             return [Difference(what: "results", expected: "\(answers.count)", got: outcome.last.word)]
         }
         return zip(answers, outcomes).enumerated().flatMap { index, pair in
-            Self.differences(pair.0, got: pair.1, sent: asked[index]).map { $0.found(in: "\(index + 1)") }
+            let faults = asked[index].map { self.faults(of: $0, at: index) } ?? []
+            return (Self.differences(pair.0, got: pair.1, sent: asked[index]) + faults)
+                .map { $0.found(in: "\(index + 1)") }
         }
+    }
+
+    /// An If-Range that a client must not send (RFC 9110, section 13.1.5), if the caller has sent none.
+    private func faults(of sent: FixtureHeaders, at index: Int) -> [Difference] {
+        guard !exchanges[index].fields.contains(where: { $0.name == "If-Range" }),
+            let value = sent["if-range"]
+        else { return [] }
+        let isTagged = exchanges[..<index].contains { exchange in
+            guard case .answers(_, let fields, _) = exchange.origin else { return false }
+            return fields.contains { $0.name == "ETag" }
+        }
+        var found: [Difference] = []
+        if sent["range"] == nil {
+            found.append(Difference(what: "If-Range", expected: "a Range", got: "none"))
+        }
+        let isTag = value.hasPrefix("\"")
+        if value.hasPrefix("W/") || isTagged && !isTag {
+            found.append(Difference(what: "If-Range", expected: "a strong entity tag", got: value))
+        }
+        return found.judged(by: .must)
     }
 
     private static func differences(

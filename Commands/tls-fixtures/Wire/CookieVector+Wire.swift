@@ -28,7 +28,7 @@ extension CookieVector {
                 )
                 job.kept = [.cookies]
                 if isAboutTime { job.time = Self.start.seconds }
-                return Trial(job: job) { outcome, facts in
+                return Trial(job: job, on: servers) { outcome, facts in
                     differences(outcome, requests: servers.requests, facts: facts)
                 }
             }
@@ -37,7 +37,7 @@ extension CookieVector {
 
     /// A request, and the cookies in its response.
     private struct Step {
-        var url: HTTPURL
+        var url: SpelledURL
         var cookies: [[UInt8]]
         var time: UnixTime
     }
@@ -86,7 +86,7 @@ extension CookieVector {
                 cookie = request.cookie
             }
             var found = Difference.between(
-                "\(request.url)",
+                request.url.text,
                 expected: Self.text(request.cookie),
                 got: Self.text(cookie)
             )
@@ -122,9 +122,8 @@ private final class CookieScript: Sendable {
 
 extension [UInt8] {
     /// The cookies of a `Cookie` field in alphabetical order, byte for byte.
-    fileprivate var cookiesInOrder: [String] {
-        split(separator: 59).map { $0.drop { $0 == 32 }.latin1 }.sorted()
-    }
+    /// Between two there is a semicolon with a space (RFC 6265, section 5.4).
+    fileprivate var cookiesInOrder: [String] { split(separator: [59, 32]).map(\.latin1).sorted() }
 
     /// The values of the fields with this lower-case name in a request head.
     fileprivate func fieldValues(_ name: String) -> [[UInt8]] {

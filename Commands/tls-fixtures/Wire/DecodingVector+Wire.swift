@@ -39,9 +39,8 @@ extension DecodingVector {
             )
             job.settings.decodes = true
             job.settings.decoding = settings
-            return Trial(job: job) { [servers] outcome, facts in
-                _ = servers
-                return differences(outcome.last, facts: facts)
+            return Trial(job: job, on: servers) { outcome, facts in
+                differences(outcome.last, facts: facts)
             }
         }
     }

@@ -121,8 +121,7 @@ extension ExchangeVector.Arrival {
         }
         found += Difference.between("body", expected: body, got: got.request.body)
         found += Difference.between("connection", expected: connection, got: got.request.connection)
-        // The server passes over line ends before a head.
-        found += SentHead(Array(got.request.head.drop { $0 == 13 || $0 == 10 })).malformations()
+        found += got.request.malformations
         if isPrompt, let wait = got.request.waitForContent, wait > Self.longestPause {
             found.append(Difference(what: "content", expected: "behind the head", got: "after \(wait)"))
         }

@@ -4,7 +4,8 @@ internal import TLSFixtures
 extension HSTSVector {
     /// Serves the policies, and notes by which scheme the requests come.
     func trials(_ authority: WireAuthority) -> Trials {
-        let urls = responses.map(\.url) + requests.flatMap { [$0.url, $0.reached] }
+        let asked = responses.map(\.url) + requests.map(\.url)
+        let urls = asked.map(\.url) + requests.map(\.reached)
         let places = urls.compactMap { Place(url: $0.text) }
         guard places.count == urls.count else { return .unsuitable("its URL has no host to connect to") }
         return .plans([
@@ -13,7 +14,6 @@ extension HSTSVector {
                 let servers = try NamedServers(reachable(places), authority: authority) { scheme in
                     .http { request in script.answer(request, scheme: scheme) }
                 }
-                let asked = responses.map(\.url) + requests.map(\.url)
                 var job = Job(
                     topic: head.topic.rawValue,
                     vector: head.name,
@@ -22,9 +22,8 @@ extension HSTSVector {
                     requests: asked.map { Job.Request(url: $0.text) }
                 )
                 job.kept = [.hsts]
-                return Trial(job: job) { [servers] outcome, _ in
-                    _ = servers
-                    return differences(outcome, reached: script.reached)
+                return Trial(job: job, on: servers) { outcome, _ in
+                    differences(outcome, reached: script.reached)
                 }
             }
         ])
@@ -33,7 +32,7 @@ extension HSTSVector {
     /// Where requests must come, before where they would come without a policy: one host and port leads to
     /// one server.
     private func reachable(_ places: [Place]) -> [Place] {
-        let wanted = (responses.map(\.url) + requests.map(\.reached)).compactMap { Place(url: $0.text) }
+        let wanted = (responses.map(\.url.url) + requests.map(\.reached)).compactMap { Place(url: $0.text) }
         return wanted
             + places.filter { place in !wanted.contains { ($0.host, $0.port) == (place.host, place.port) } }
     }
@@ -42,7 +41,7 @@ extension HSTSVector {
         guard case .done(let outcomes) = outcome, outcomes.count == responses.count + requests.count else {
             return [Difference(what: "results", expected: "one for each request", got: outcome.last.word)]
         }
-        let wanted = responses.map(\.url.text) + requests.map(\.reached.text)
+        let wanted = responses.map(\.url.url.text) + requests.map(\.reached.text)
         let found = Difference.between("requests", expected: wanted, got: reached)
         return wanted.starts(with: reached) ? found.asLess : found
     }

@@ -23,9 +23,8 @@ extension RedirectVector {
                     .http { request in try script.answer(request, scheme: scheme) }
                 }
                 let job = job(routes: servers.routes, authority)
-                return Trial(job: job) { [servers] outcome, facts in
-                    _ = servers
-                    return differences(outcome, seen: script.requests, facts: facts)
+                return Trial(job: job, on: servers) { outcome, facts in
+                    differences(outcome, seen: script.requests, facts: facts)
                 }
             }
         ])

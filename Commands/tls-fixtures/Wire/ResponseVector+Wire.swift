@@ -61,7 +61,7 @@ extension ResponseVector {
             if asksAgain { job.kept = [.connections] }
             job.settings.leniency = settings.leniency
             job.settings.limits = settings.limits
-            return Trial(job: job) { outcome, facts in
+            return Trial(job: job, on: servers) { outcome, facts in
                 differences(outcome, facts: facts)
                     + reuseDifferences(outcome, records: servers.records(scheme))
             }

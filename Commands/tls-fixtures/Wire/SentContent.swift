@@ -58,14 +58,14 @@ struct SentContent {
         note("chunks", "a last one", "none")
     }
 
-    /// Takes the lines up to the empty one. None may name a field of the framing, or one that is no list
-    /// twice (RFC 9110, sections 5.3 and 6.5.1).
+    /// Takes the lines up to the empty one. Those of a client itself may not be fields that a recipient needs
+    /// before the content (RFC 9110, section 6.5.1), and none that is no list comes twice (section 5.3).
     private mutating func takeTrailers() {
         var seen: Set<String> = []
         while let line = takeLine() {
             guard !line.isEmpty else { return }
             let name = line.prefix { $0 != UInt8(ascii: ":") }.latin1.lowercased()
-            if ["content-length", "host", "transfer-encoding"].contains(name) {
+            if Self.fieldsOfHeads.contains(name) {
                 note("trailer \(name)", "none", line.latin1)
             }
             if !seen.insert(name).inserted, SentHead.fieldsThatComeOnce.contains(name) {
@@ -74,6 +74,14 @@ struct SentContent {
         }
         note("trailers", "an empty line behind them", "none")
     }
+
+    /// Those of framing, routing, conditions, credentials and the form of the content.
+    private static let fieldsOfHeads: Set<String> = [
+        "authorization", "cache-control", "connection", "content-encoding", "content-length",
+        "content-range", "content-type", "cookie", "expect", "host", "if-match", "if-modified-since",
+        "if-none-match", "if-range", "if-unmodified-since", "max-forwards", "proxy-authorization", "range",
+        "te", "trailer", "transfer-encoding", "upgrade",
+    ]
 
     private mutating func takeLine() -> ArraySlice<UInt8>? {
         guard let end = rest.firstRange(of: [13, 10]) else { return nil }

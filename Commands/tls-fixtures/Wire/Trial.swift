@@ -12,6 +12,26 @@ struct Trial {
     var differences: (_ outcome: JobOutcome, _ facts: ClientDescription) async -> [Difference]
 }
 
+extension Trial {
+    /// A trial with these servers, which are there until it ends. No request to them may be malformed.
+    init(
+        job: Job,
+        on servers: NamedServers,
+        differences: @escaping (_ outcome: JobOutcome, _ facts: ClientDescription) -> [Difference]
+    ) {
+        self.init(job: job) { outcome, facts in
+            differences(outcome, facts) + servers.requests.flatMap(\.malformations)
+        }
+    }
+}
+
+extension RequestRecord {
+    /// What no request may have. Servers pass over line ends before a head.
+    var malformations: [Difference] {
+        SentHead(Array(head.drop { $0 == 13 || $0 == 10 })).malformations()
+    }
+}
+
 /// A trial whose servers are not started yet.
 struct TrialPlan {
     /// What distinguishes it from the other trials of the vector. Empty if it is the only one.

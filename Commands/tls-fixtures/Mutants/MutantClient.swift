@@ -213,6 +213,10 @@ private final class MutantVisit {
         if let stream = streams[key], stream.isOpen, mayTakeMore || stream.takesLeftovers || !stream.hasUnread
         {
             do throws(MutantFault) {
+                guard mutation == .unframedOnKept else {
+                    return try exchange(request, head, content, on: stream)
+                }
+                let (head, content) = try request.written(.sendsUnframed, proxy: forwarding(request.url))
                 return try exchange(request, head, content, on: stream)
             } catch .ended where request.body == nil {
                 stream.close()

@@ -131,6 +131,10 @@ extension MutantStream {
             var value = Array(line[(colon + 1)...])
             if mutation != .keepsBlanks { value = Array(value[...].trimmed) }
             if mutation == .trimsBeyondASCII { value = value.withoutWideBlanks }
+            let framing = ["content-length", "transfer-encoding"]
+            if mutation == .dropsControlsInFraming, framing.contains(line[..<colon].latin1.lowercased()) {
+                value.removeAll { $0 == 13 || $0 == 0 }
+            }
             let isClean = !value.contains {
                 $0 == 13 && mutation != .keepsCR || $0 == 0 && mutation != .keepsNUL
             }
@@ -159,13 +163,20 @@ extension MutantStream {
         if mutation == .elementsStartAtComma {
             options = response.values("connection").map { $0.latin1.lowercased() }
         }
+        if mutation == .closeInLastField {
+            options = response.values("connection").suffix(1).map { $0.latin1.lowercased() }
+        }
+        let own = mutation?.rawValue
         let ignoresClose =
-            mutation == .ignoresClose || mutation == .ignoresCloseOfErrors && response.status >= 300
+            own == "ignoresClose\(response.status)" || own == "ignoresClose\(method)"
+            || mutation == .ignoresClose || mutation == .ignoresCloseOfErrors && response.status >= 300
             || mutation == .ignoresCloseOfOtherMethods && method != "GET"
         if !ignoresClose, options.contains("close") { isOpen = false }
         if response.version == Array("1.0".utf8), !options.contains("keep-alive") { isOpen = false }
         if hasNone || mutation == .skipsContent && response.status >= 300 { return }
         var codings = response.elements("transfer-encoding")
+        if mutation == .chunkedByEnd, codings.last?.hasSuffix("chunked") ?? false { codings = ["chunked"] }
+        if mutation == .chunkedAnywhere, codings.contains("chunked") { codings = ["chunked"] }
         if mutation == .elementsStartAtComma {
             codings = response.values("transfer-encoding").map { $0.latin1.lowercased() }
         }
@@ -174,7 +185,7 @@ extension MutantStream {
                 [UInt8]($0.trimmed)
             }
         }
-        if !codings.isEmpty, mutation != .noChunks {
+        if !codings.isEmpty, mutation != .noChunks, mutation != .lengthWins || lengths.isEmpty {
             guard codings == ["chunked"] else {
                 try loseFraming(mutation)
                 throw .refused("a transfer coding that is not known")

@@ -116,9 +116,11 @@ extension MutantRequest {
             lines.append((Array("Transfer-Encoding".utf8), coding))
             return body
         }
-        if mutation == .sendsUnframed || mutation?.unframedMethod == method { return body }
+        let isUnframed = mutation == .sendsUnframed || mutation == .unframedOverTLS && url.scheme == .https
+        if isUnframed || mutation?.unframedMethod == method { return body }
         guard isStream else {
-            add("Content-Length", "\(body.count)")
+            let text = String(decoding: body, as: UTF8.self).unicodeScalars
+            add("Content-Length", "\(mutation == .lengthsInCharacters ? text.count : body.count)")
             guard mutation == .sendsBothFramings else { return body }
             add("Transfer-Encoding", "chunked")
             return body.chunked

@@ -23,11 +23,11 @@ enum Mutation: String, CaseIterable, Sendable {
     case tunnelsToURLs, tunnelsWithoutPort
     case claimsNewerVersion
     /// A content is sent without a field that frames it.
-    case sendsUnframed
+    case sendsUnframed, unframedOnKept, unframedOverTLS
     /// The same for one method.
     case unframedGET, unframedPOST, unframedPUT, unframedPATCH, unframedDELETE, unframedOPTIONS, unframedPURGE
     /// A content of unknown length comes behind a length.
-    case streamsOfLengthZero, streamsOfSignedLength
+    case streamsOfLengthZero, streamsOfSignedLength, lengthsInCharacters
     case sendsBothFramings
     case chunksTwice
     /// A transfer coding of the caller is sent alone.
@@ -56,7 +56,7 @@ enum Mutation: String, CaseIterable, Sendable {
     // MARK: What is accepted (RFC 9112, RFC 9110)
 
     case linesEndAtNEL, linesEndAtControls, linesEndAtU2028
-    case keepsCR, keepsCRInTrailers, keepsCRInReason, keepsNUL
+    case keepsCR, keepsCRInTrailers, keepsCRInReason, keepsNUL, dropsControlsInFraming
     case joinsLeadingLine, joinsSecondLeadingLine, joinsLeadingLineToReason
     /// Line ends stay in folded values.
     case keepsFolds
@@ -65,6 +65,7 @@ enum Mutation: String, CaseIterable, Sendable {
     case keepsBlanks, trimsBeyondASCII
     /// Lists are taken as one element.
     case elementsStartAtComma
+    case lengthWins, chunkedByEnd, chunkedAnywhere
     case noChunks, noExtensions, noBlanksBeforeExtensions, noQuotedPairs
     case wrapsChunkSizes, wrapsLengths
     case readsBadLengths, readsFirstLength, readsLastLength
@@ -115,6 +116,8 @@ enum Mutation: String, CaseIterable, Sendable {
     /// Each connection has one request, without close.
     case oneRequestEach
     case goesOnAfterClose, ignoresClose, ignoresCloseOfErrors, ignoresCloseOfOtherMethods
+    case ignoresClose204, ignoresClose302, ignoresClose401, ignoresClose503, ignoresClosePUT
+    case closeInLastField
     case noCloseNotify, noCloseNotifyOfKept
     /// https is spoken without TLS.
     case httpsInClear

@@ -120,7 +120,7 @@ extension ExchangeVector.Arrival {
             found += Difference.between("SNI", expected: serverName, got: got.request.serverName ?? "none")
         }
         found += Difference.between("body", expected: body, got: got.request.body)
-        found += Difference.between("connection", expected: connection, got: got.request.connection)
+        found += Difference.between("connection", expected: connection, got: got.connection)
         found += got.request.malformations
         if isPrompt, let wait = got.request.waitForContent, wait > Self.longestPause {
             found.append(Difference(what: "content", expected: "behind the head", got: "after \(wait)"))
@@ -157,6 +157,8 @@ private struct ExchangeStage {
         /// Method and target, with `{NAME}` instead of the address of the server with that name.
         var line: String
         var request: RequestRecord
+        /// The number of the connection among those of its server that had requests.
+        var connection: Int
 
         var place: String { "\(server): \(line)" }
         /// The version of HTTP.
@@ -197,10 +199,18 @@ private struct ExchangeStage {
     /// The requests at all servers, but those that were answered by a challenge.
     var arrived: [Arrived] {
         setups.flatMap { setup in
-            (servers[setup.name]?.requests ?? []).filter { request in
-                setup.challenge.map { request.headers[$0.field] != nil } ?? true
-            }
-            .map { Arrived(server: setup.name, line: line(of: $0), request: $0) }
+            let all = servers[setup.name]?.requests ?? []
+            var used: [Int] = []
+            for request in all where !used.contains(request.connection) { used.append(request.connection) }
+            return all.filter { request in setup.challenge.map { request.headers[$0.field] != nil } ?? true }
+                .map { request in
+                    Arrived(
+                        server: setup.name,
+                        line: line(of: request),
+                        request: request,
+                        connection: used.firstIndex(of: request.connection) ?? 0
+                    )
+                }
         }
         .sorted { $0.request.order < $1.request.order }
     }

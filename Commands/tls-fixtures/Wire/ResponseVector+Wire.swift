@@ -212,7 +212,7 @@ extension ResponseVector {
         guard asksAgain, case .done(let outcomes) = outcome, outcomes.count == 2,
             outcomes[0].response != nil
         else { return [] }
-        let received = records.first { $0.number == 0 }?.received ?? []
+        let received = records.first { !$0.received.isEmpty }?.received ?? []
         let isReused = received.countOfHeads > 1
         var found: [Difference] = []
         if let reuse = expect.reuse, reuse != "reusable", isReused {

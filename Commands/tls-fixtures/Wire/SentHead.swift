@@ -14,9 +14,9 @@ struct SentHead {
         lines = Array(bytes[..<(end?.lowerBound ?? bytes.count)]).lines
         line = lines.first?.latin1 ?? ""
         fields = lines.dropFirst().map { line in
-            let parts = line.latin1.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-            let value = parts.count == 2 ? parts[1] : ""
-            return (name: parts[0].lowercased(), value: String(value.drop { $0 == " " || $0 == "\t" }))
+            let parts = line.split(separator: 58, maxSplits: 1, omittingEmptySubsequences: false)
+            let value = Array(parts.dropFirst().joined())[...].trimmed
+            return (name: parts[0].latin1.lowercased(), value: value.latin1)
         }
     }
 

@@ -195,8 +195,8 @@ final class ServerCore: @unchecked Sendable {
         recorder.end(number, end: end)
     }
 
-    /// A sequence whose behaviours all let the client begin counts the connections on which it did: one may be
-    /// made in advance, and never be used.
+    /// A sequence whose behaviours all let the client begin counts the connections on which it did: one may
+    /// be made in advance, and never be used.
     private func behaviour(
         of site: ChosenSites.Site,
         _ number: Int,

@@ -157,15 +157,6 @@ public indirect enum FixtureBehaviour: Sendable {
     /// The first connection behaves as the first of these, and so on; later ones all as the last.
     case sequence([FixtureBehaviour])
 
-    /// Whether it does nothing before the client has sent something.
-    var letsClientBegin: Bool {
-        switch self {
-        case .http, .proxy: true
-        case .bytes(let script): if case .awaitHead? = script.steps.first { true } else { false }
-        case .sequence(let behaviours): behaviours.allSatisfy(\.letsClientBegin)
-        }
-    }
-
     /// Returns the behaviour of the connection with this number.
     func forConnection(_ number: Int) -> FixtureBehaviour {
         guard case .sequence(let behaviours) = self else { return self }

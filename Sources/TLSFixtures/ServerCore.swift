@@ -40,8 +40,6 @@ final class ServerCore: @unchecked Sendable {
     // The lock guards both of these.
     private var openSockets: [Int: Int32] = [:]
     private var isStopped = false
-    /// The number of connections on which bytes have come, if a sequence counts those.
-    private var spoken = 0
 
     /// Guarded by the lock, since pausing threads test it.
     private var stopping = false
@@ -185,7 +183,7 @@ final class ServerCore: @unchecked Sendable {
                 [unowned self] in isStopping
             }
             let connection = FixtureConnection(wire: wire, number: number, core: self)
-            end = connection.run(behaviour(of: site, number, wire.socket, bytes))
+            end = connection.run(site.behaviour.forConnection(number))
             connection.close(after: end)
         } catch {
             end = .handlerFailed("\(error)")
@@ -193,26 +191,6 @@ final class ServerCore: @unchecked Sendable {
         lock.locked { openSockets[number] = nil }
         close(socket)
         recorder.end(number, end: end)
-    }
-
-    /// A sequence whose behaviours all let the client begin counts the connections on which it did: one may
-    /// be made in advance, and never be used.
-    private func behaviour(
-        of site: ChosenSites.Site,
-        _ number: Int,
-        _ socket: Int32,
-        _ bytes: [UInt8]
-    ) -> FixtureBehaviour {
-        guard case .sequence = site.behaviour, site.behaviour.letsClientBegin else {
-            return site.behaviour.forConnection(number)
-        }
-        _ = bytes.isEmpty && Sockets.waitReadable([socket])[0]
-        let hasBegun = !bytes.isEmpty || Sockets.hasUnread(socket)
-        let position = lock.locked {
-            defer { if hasBegun { spoken += 1 } }
-            return spoken
-        }
-        return site.behaviour.forConnection(position)
     }
 
     /// Returns what a connection meets, and the bytes that were read to know it.

@@ -17,8 +17,8 @@ public struct ByteScript: Sendable, ExpressibleByArrayLiteral {
         case wait(Gate)
         /// Reads up to and including an empty line, that is, one request head.
         case awaitHead
-        /// Ends the script if the last head asks for the connection to be closed, as every server must (RFC
-        /// 9112, section 9.6).
+        /// Ends the script if the last head requires that the connection be closed, as every server must (RFC
+        /// 9112, sections 6.1 and 9.6).
         case closeIfAsked
         /// Reads until the client has sent this many more bytes.
         case awaitBytes(Int)
@@ -135,7 +135,7 @@ extension FixtureConnection {
         while true {
             if let length = buffer.headLength(searchedTo: searched) {
                 let head = drop(length)
-                hasBeenAskedToClose = (try? RequestHead(head))?.asksForClose ?? false
+                hasBeenAskedToClose = (try? RequestHead(head))?.endsConnection ?? false
                 return
             }
             searched = buffer.count

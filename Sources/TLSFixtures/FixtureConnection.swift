@@ -15,7 +15,7 @@ final class FixtureConnection {
     private(set) var buffer: [UInt8] = []
     /// Whether the client has announced the end of the connection, behind which it must send no more.
     var isAnnouncedEnd = false
-    /// Whether the last head that a script has read asks for the connection to be closed.
+    /// Whether the last head that a script has read requires the connection to be closed.
     var hasBeenAskedToClose = false
     private let chunk = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
     private var hasRecordedHandshake = false

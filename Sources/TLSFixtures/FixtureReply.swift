@@ -40,7 +40,8 @@ public struct FixtureReply: Sendable {
     /// The reason phrase. `nil` sends the usual one.
     public var reason: String?
     /// The header fields. If they include Content-Length or Transfer-Encoding, correct or not, no framing
-    /// field is added and the body is sent exactly as written.
+    /// field is added and the body is sent exactly as written. `Date` is never added: this is a server
+    /// without a clock (RFC 9110, section 6.6.1).
     public var headers: FixtureHeaders
     /// The framing of the body.
     public var framing = Framing.length

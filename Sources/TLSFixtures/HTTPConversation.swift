@@ -83,7 +83,7 @@ struct HTTPConversation {
             record: index,
             framing: framing,
             awaitsContinue: head.version == "HTTP/1.1"
-                && head.headers["expect"]?.lowercased() == "100-continue"
+                && head.headers["expect"]?.asciiLowercased == "100-continue"
         )
         return content
     }
@@ -100,8 +100,8 @@ struct HTTPConversation {
     }
 
     /// Sends head and body. Returns whether the connection can be kept. It cannot if one side has announced
-    /// its end (RFC 9112, section 9.6), or if the client was never told to continue, since it may or may not
-    /// still send its body.
+    /// its end (RFC 9112, section 9.6), if the framing is doubtful, if a tunnel would begin, or if the client
+    /// was never told to continue, since it may or may not still send its body.
     private func send(
         _ reply: FixtureReply,
         to request: RequestHead,
@@ -109,11 +109,13 @@ struct HTTPConversation {
     ) throws(ConnectionEnd) -> Bool {
         if case .raw(let bytes) = reply.content {
             try connection.send(bytes)
-            return !unreadContent && !request.asksForClose && !bytes.announcesClose
+            return !unreadContent && !request.endsConnection && !bytes.announcesClose
         }
         var head = ResponseHead(status: reply.status, reason: reply.reason, headers: reply.headers)
+        // Behind a success come the bytes of a tunnel (RFC 9110, section 9.3.6), and there is none.
+        let opensTunnel = request.method == "CONNECT" && (200..<300).contains(reply.status)
         let carriesContent =
-            request.method != "HEAD" && reply.status != 204 && reply.status != 304
+            request.method != "HEAD" && !opensTunnel && reply.status != 204 && reply.status != 304
             && !(100..<200).contains(reply.status)
         let framing = frame(
             reply,
@@ -122,9 +124,10 @@ struct HTTPConversation {
             knowsChunks: request.version != "HTTP/1.0"
         )
         let isAnnounced = reply.headers.connectionOptions.contains("close")
-        let asksForClose = request.asksForClose || unreadContent
-        let keeps = !asksForClose && !isAnnounced && !(framing == .untilClose && carriesContent)
-        if !isAnnounced, reply.ending == .close || asksForClose && reply.ending == .keep {
+        let endsConnection = request.endsConnection || unreadContent
+        let keeps =
+            !endsConnection && !isAnnounced && !opensTunnel && !(framing == .untilClose && carriesContent)
+        if !isAnnounced, reply.ending == .close || endsConnection && reply.ending == .keep {
             head.headers.append("Connection", "close")
         } else if request.version == "HTTP/1.0", keeps, reply.ending == .keep {
             head.headers.append("Connection", "keep-alive")

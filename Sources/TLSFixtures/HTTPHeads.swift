@@ -53,7 +53,7 @@ struct RequestHead {
         let lengths = headers.all("content-length")
         if !codings.isEmpty {
             guard lengths.isEmpty else { throw .badRequest("Content-Length beside Transfer-Encoding") }
-            guard codings.count == 1, codings[0].lowercased() == "chunked" else {
+            guard codings.count == 1, codings[0].asciiLowercased == "chunked" else {
                 throw .badRequest("Transfer-Encoding other than chunked")
             }
             return .chunked
@@ -72,24 +72,29 @@ struct RequestHead {
         return options.contains("close") || version == "HTTP/1.0" && !options.contains("keep-alive")
     }
 
-    /// What a server must answer by 400 (RFC 9112, sections 3.2, 5.1 and 5.2). `nil` if there is nothing.
+    /// Whether the connection has to be closed after the response: the client wants it, or a message of
+    /// HTTP/1.0 has a transfer coding, which others may have framed in another way (RFC 9112, section 6.1).
+    var endsConnection: Bool {
+        asksForClose || version == "HTTP/1.0" && headers["transfer-encoding"] != nil
+    }
+
+    /// What is answered by 400 (RFC 9112, sections 2.3, 3.2, 5.1 and 5.2). `nil` if there is nothing.
     var fault: String? {
+        guard version.utf8.count == 8, let digit = version.utf8.last, (48...57).contains(digit) else {
+            return "version"
+        }
         let hosts = headers.all("host")
         if hosts.count > 1 { return "several Host fields" }
         if hosts.isEmpty, version != "HTTP/1.0" { return "no Host field" }
         if hosts.contains(where: { $0.contains { " \t,/?#@".contains($0) } }) { return "Host" }
-        let names = headers.fields.map(\.name)
-        if names.contains(where: { $0.isEmpty || $0.contains { " \t".contains($0) } }) {
-            return "blanks in the name of a field, or before it"
-        }
-        return nil
+        return headers.fields.allSatisfy(\.name.isToken) ? nil : "the name of a field"
     }
 }
 
 extension FixtureHeaders {
     /// The options of the Connection fields, in lower case.
     var connectionOptions: [Substring] {
-        all("connection").joined(separator: ",").lowercased().split(separator: ",")
+        all("connection").joined(separator: ",").asciiLowercased.split(separator: ",")
             .map { $0.drop { $0 == " " || $0 == "\t" }.trimmingEnd() }
     }
 }
@@ -149,6 +154,14 @@ struct ResponseHead {
 }
 
 extension String {
+    /// Whether it is a token (RFC 9110, section 5.6.2).
+    fileprivate var isToken: Bool {
+        !isEmpty
+            && utf8.allSatisfy {
+                (48...57).contains($0) || (97...122).contains($0 | 32) || "!#$%&'*+-.^_`|~".utf8.contains($0)
+            }
+    }
+
     /// Whether there is neither CR nor NUL in the line. A recipient refuses these, or takes them for spaces
     /// (RFC 9112, section 2.2; RFC 9110, section 5.5).
     fileprivate var isClean: Bool { !utf8.contains { $0 == 13 || $0 == 0 } }

@@ -184,19 +184,23 @@ public struct FixtureHeaders: Sendable, Equatable, ExpressibleByDictionaryLitera
     }
 
     /// The value of the first field with this name, or `nil` if there is none.
-    public subscript(name: String) -> String? {
-        let wanted = name.lowercased()
-        return fields.first { $0.name.lowercased() == wanted }?.value
-    }
+    public subscript(name: String) -> String? { all(name).first }
 
     /// Returns the values of all fields with this name.
     public func all(_ name: String) -> [String] {
-        let wanted = name.lowercased()
-        return fields.filter { $0.name.lowercased() == wanted }.map(\.value)
+        let wanted = name.asciiLowercased
+        return fields.filter { $0.name.asciiLowercased == wanted }.map(\.value)
     }
 
     /// Appends a field line.
     public mutating func append(_ name: String, _ value: String) {
         fields.append(Field(name: name, value: value))
+    }
+}
+
+extension String {
+    /// The same with A to Z in lower case. Case is that of ASCII in HTTP: the Kelvin sign is no K.
+    var asciiLowercased: String {
+        String(decoding: utf8.map { (65...90).contains($0) ? $0 + 32 : $0 }, as: UTF8.self)
     }
 }

@@ -166,6 +166,10 @@ struct HTTPServerTests {
             "GET / HTTP/1.1\r\nHost: x\r\nA: b\0c\r\n\r\n",
             "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1;a\rb\r\nx\r\n0\r\n\r\n",
             "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nA: b\rc\r\n\r\n",
+            "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chun\u{212A}ed\r\n\r\n0\r\n\r\n",
+            "GET / HTTP/1.xyz\r\nHost: x\r\n\r\n", "GET / HTTP/1.\r\nHost: x\r\n\r\n",
+            "GET / HTTP/1.1\r\nHost: x\r\nX(: 1\r\n\r\n", "GET / HTTP/1.1\r\nHost: x\r\n: 1\r\n\r\n",
+            "GET / HTTP/1.1\r\nHost: x\r\nCoo\u{212A}ie: a=b\r\n\r\n",
         ]
     )
     func badRequests(text: String) async throws {
@@ -186,6 +190,9 @@ struct HTTPServerTests {
             "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
             "GET / HTTP/1.1\r\nHost: x\r\nConnection: TE,\tClose , a\r\n\r\n", "GET / HTTP/1.0\r\n\r\n",
             "GET / HTTP/1.0\r\nConnection: keep-alive, close\r\n\r\n",
+            "GET / HTTP/1.0\r\nConnection: \u{212A}eep-alive\r\n\r\n",
+            // It asks for nothing, but it may have been framed otherwise before it came here.
+            "POST / HTTP/1.0\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
         ]
     )
     func askedToClose(request: String) async throws {
@@ -228,6 +235,30 @@ struct HTTPServerTests {
         let outcome = await talk(to: server, sending: head + "Content-Length: 2\r\n\r\nhi")
         #expect(outcome.text == "HTTP/1.1 200 OK\r\n\r\nhi!")
         #expect(outcome.end == .fin)
+    }
+
+    @Test("A success of CONNECT has no framing and no content, and a refusal has both")
+    func noTunnel() async throws {
+        let server = try FixtureServer.start { request in
+            switch request.target {
+            case "a.test:1": .bytes(Array("hi".utf8))
+            case "a.test:2": .chunked([Array("hi".utf8)])
+            default: .bytes(Array("no".utf8), status: 407).then(.close)
+            }
+        }
+        for target in ["a.test:1", "a.test:2"] {
+            let connect = "CONNECT \(target) HTTP/1.1\r\nHost: \(target)\r\n\r\n"
+            let outcome = await talk(to: server, sending: connect + connect)
+            #expect(outcome.text == "HTTP/1.1 200 OK\r\n\r\n" && outcome.end == .fin)
+        }
+        let refused = await talk(to: server, sending: "CONNECT b.test:1 HTTP/1.1\r\nHost: b.test:1\r\n\r\n")
+        #expect(refused.text.hasSuffix("Content-Length: 2\r\nConnection: close\r\n\r\nno"))
+    }
+
+    @Test("The names of fields have the case of ASCII")
+    func fieldNames() {
+        let headers: FixtureHeaders = ["Coo\u{212A}ie": "Kelvin", "COOKIE": "a", "cookie": "b"]
+        #expect(headers["Cookie"] == "a" && headers.all("Cookie") == ["a", "b"])
     }
 
     @Test("Line ends before a request, blanks before chunk extensions and an absolute target are understood")

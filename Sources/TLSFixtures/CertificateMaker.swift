@@ -192,33 +192,26 @@ enum CertificateMaker {
             EVP_PKEY_up_ref(key)
             return key
         }
-        let kind = profile.key
+        guard case .rsa(let bits) = profile.key else { return try newKey(profile.key) }
+        let key = try rsaKeys.value(for: bits) { () throws(FixtureError) in try newKey(profile.key) }
+        EVP_PKEY_up_ref(key)
+        return key
+    }
+
+    /// The RSA keys of this process, one for each size: they are shared because generating a key of 2048 bits
+    /// takes at least a third of a second. One of 4096 bits may take a minute; no other size waits for it.
+    private static let rsaKeys = MadeOnce<Int, OpaquePointer>()
+
+    private static func newKey(_ kind: CertificateProfile.Key) throws(FixtureError) -> OpaquePointer {
         let key: OpaquePointer? =
             switch kind {
             case .p256: fixture_EVP_EC_gen("P-256")
             case .p384: fixture_EVP_EC_gen("P-384")
             case .ed25519: fixture_EVP_ED25519_gen()
-            case .rsa(let bits): SharedRSAKeys.key(bits: UInt32(clamping: bits))
+            case .rsa(let bits): fixture_EVP_RSA_gen(UInt32(clamping: bits))
             }
         guard let key else { throw openSSLError("key \(kind)") }
         return key
-    }
-}
-
-/// The RSA keys of this process, one for each size: they are shared because generating a key of 2048 bits or
-/// more takes at least a third of a second.
-private enum SharedRSAKeys {
-    private static let lock = Lock()
-    nonisolated(unsafe) private static var keys: [UInt32: OpaquePointer] = [:]
-
-    /// Returns a new reference to the key of this size.
-    static func key(bits: UInt32) -> OpaquePointer? {
-        lock.locked {
-            let key = keys[bits] ?? fixture_EVP_RSA_gen(bits)
-            keys[bits] = key
-            if let key { EVP_PKEY_up_ref(key) }
-            return key
-        }
     }
 }
 

@@ -68,7 +68,7 @@ public final class TestAuthority: Sendable {
     /// Returns a valid server certificate for these host names and IP addresses. The same names always return
     /// the same certificate.
     public func certificate(for names: String...) -> FixtureCertificate {
-        cache.certificate(for: names) {
+        cache.byNames.value(for: names) {
             let profile = CertificateProfile(
                 names.map { isIPAddress($0) ? .ip($0) : .dns($0) },
                 // RFC 5280 limits the common name to 64 characters, and OpenSSL refuses longer ones.
@@ -107,8 +107,8 @@ public final class TestAuthority: Sendable {
 
 /// The certificates that an authority has issued by name, and its last serial number.
 private final class IssuedCertificates: @unchecked Sendable {
+    let byNames = MadeOnce<[String], FixtureCertificate>()
     private let lock = Lock()
-    private var byNames: [[String]: FixtureCertificate] = [:]
     private var lastSerial: UInt64
 
     init(lastSerial: UInt64 = 1) { self.lastSerial = lastSerial }
@@ -117,17 +117,6 @@ private final class IssuedCertificates: @unchecked Sendable {
         lock.locked {
             lastSerial += 1
             return lastSerial
-        }
-    }
-
-    func certificate(for names: [String], _ make: () -> FixtureCertificate) -> FixtureCertificate {
-        if let known = lock.locked({ byNames[names] }) { return known }
-        let made = make()
-        return lock.locked {
-            // Two threads may have made one at the same time. Both get the one that was stored first.
-            let kept = byNames[names] ?? made
-            byNames[names] = kept
-            return kept
         }
     }
 }

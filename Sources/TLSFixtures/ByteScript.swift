@@ -67,6 +67,12 @@ public struct ByteScript: Sendable, ExpressibleByArrayLiteral {
     /// Accepts the connection and never sends a byte. With TLS this is a stalled handshake.
     public static let silent: ByteScript = [.stall]
 
+    /// Whether it sends one alert and nothing else.
+    var isAlert: Bool {
+        guard steps.count == 1, case .rawBytes(let bytes) = steps[0] else { return false }
+        return bytes.first == 21 && bytes.count == 7
+    }
+
     /// Reads one request head, sends exactly this text and closes the connection.
     public static func answer(_ text: String) -> ByteScript {
         [.awaitHead, .send(text)]

@@ -21,22 +21,20 @@ package enum FixtureAsk: Hashable, Sendable {
 }
 
 /// The sites behind one port. Each is made when it is asked for first.
-final class ChosenSites: @unchecked Sendable {
+final class ChosenSites: Sendable {
     /// What a connection meets.
     struct Site {
         let security: TLSContext?
         let behaviour: FixtureBehaviour
+
+        /// Whether it only tells clients that nobody is here.
+        var isRefusal: Bool {
+            guard security == nil, case .bytes(let script) = behaviour else { return false }
+            return script.isAlert
+        }
     }
 
-    /// Where a site will be. Its lock is held while it is made.
-    private final class Ground {
-        let lock = Lock()
-        var site: Site?
-    }
-
-    private let lock = Lock()
-    // The lock guards the list, and not what is on each ground.
-    private var grounds: [FixtureAsk: Ground] = [:]
+    private let sites = MadeOnce<FixtureAsk, Site>()
     private let choose: @Sendable (FixtureAsk) throws -> FixtureSite
 
     init(_ choose: @escaping @Sendable (FixtureAsk) throws -> FixtureSite) { self.choose = choose }
@@ -44,18 +42,11 @@ final class ChosenSites: @unchecked Sendable {
     /// Returns the site that is asked for. Making it is slow for large keys; those who ask for the same one
     /// wait, and nobody else.
     func site(for ask: FixtureAsk) throws -> Site {
-        let ground = lock.locked {
-            let ground = grounds[ask] ?? Ground()
-            // Nobody can make it grow without an end by asking for ever new names.
-            if grounds.count < Self.limit { grounds[ask] = ground }
-            return ground
-        }
-        return try ground.lock.locked {
-            if let site = ground.site { return site }
+        // Nobody can make them grow without an end by asking for ever new names, nor take the room of names
+        // that are served by asking for others.
+        try sites.value(for: ask, keeping: { !$0.isRefusal && $1 < Self.limit }) {
             let new = try choose(ask)
-            let site = Site(security: try TLSContext.of(new.security), behaviour: new.behaviour)
-            ground.site = site
-            return site
+            return Site(security: try TLSContext.of(new.security), behaviour: new.behaviour)
         }
     }
 

@@ -179,6 +179,16 @@ struct SocketTests {
     }
     #endif
 
+    @Test("A reset that a look at the socket has found is no end of the stream", arguments: [true, false])
+    func seenReset(byPeeking: Bool) async throws {
+        let (socket, peer) = try await connected()
+        defer { socket.close() }
+        peer.reset()
+        while !socket.isHungUp { await loop.pause(milliseconds: 1) }
+        if byPeeking { socket.noticeUnseenInput() } else { #expect(socket.countOnTheWay == 0) }
+        #expect(socket.now() == "errno \(ECONNRESET)")
+    }
+
     @Test("Writing to a closed peer is an error and raises no signal")
     func brokenPipe() async throws {
         let (socket, _) = try await connect(to: try Listener()) { $0.client }

@@ -8,7 +8,7 @@ internal import Synchronization
 
 /// A TCP socket, or a Unix domain socket.
 package final class Socket: SystemSocket, @unchecked Sendable {
-    /// The failure of the connection that sending has found; 0 for none.
+    /// The failure of the connection that a call has found which receives nothing; 0 for none.
     private let failure = Atomic<Int32>(0)
 
     /// The result of one attempt to send or receive.
@@ -104,6 +104,7 @@ package final class Socket: SystemSocket, @unchecked Sendable {
         var code: Int32 = 0
         var length = socklen_t(MemoryLayout<Int32>.size)
         _ = try checked("getsockopt") { getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &code, &length) }
+        if code != 0 { note(code) }
         return code
     }
 
@@ -147,7 +148,9 @@ package final class Socket: SystemSocket, @unchecked Sendable {
                 Int32(truncatingIfNeeded: MSG_PEEK) | Int32(truncatingIfNeeded: MSG_DONTWAIT)
             )
         }
-        if count >= 0 || !meansWouldBlock(code) { input.signal() }
+        if count < 0, meansWouldBlock(code) { return }
+        if count < 0 { note(code) }
+        input.signal()
     }
 
     /// Sends as many bytes as there is room for, without waiting. If the peer is gone, SIGPIPE is not raised.
@@ -158,14 +161,14 @@ package final class Socket: SystemSocket, @unchecked Sendable {
         if sent == count { output.signal() }
         if sent >= 0 { return .moved(sent) }
         if meansWouldBlock(code) { return .wouldBlock }
-        noteSendFailure(code)
+        note(code)
         // Another attempt fails immediately, so no task must wait for room.
         output.signal()
         return .failed(code)
     }
 
-    /// Notes the failure of sending by another call than ``send(_:count:)``.
-    func noteSendFailure(_ code: Int32) {
+    /// Notes the failure of a call other than ``receive(into:count:)``, which takes it from the system.
+    func note(_ code: Int32) {
         // EPIPE tells nothing of the other direction, and the others nothing of the connection.
         if ![EPIPE, ENOBUFS, ENOMEM].contains(code) { failure.store(code, ordering: .relaxed) }
     }

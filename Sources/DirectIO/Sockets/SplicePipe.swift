@@ -50,7 +50,7 @@ package final class SplicePipe: @unchecked Sendable {
         // There may be room for more; and another attempt after a failure fails at once.
         socket.output.signal()
         if moved < 0 {
-            socket.noteSendFailure(code)
+            socket.note(code)
             return .failed(code)
         }
         count -= moved

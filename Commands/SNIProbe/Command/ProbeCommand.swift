@@ -90,13 +90,13 @@ package enum ProbeCommand {
     ) throws(UsageError) -> Int32 {
         let context = context ?? ContextSource.make(options.settings)
         if case .failure(let error) = context { throw UsageError("\(error)", code: ExitCode.noInput) }
-        let (listener, port) = try ListeningSocket.open(place)
+        let listener = try Responder.listener(at: place)
         // Signals find a server that answers, and not the default that ends it.
         Interrupts.watch(alarm)
         let service = try ProbeService(options, context: context)
-        let names = options.listenNames.union([ListeningSocket.hostName].compactMap { $0 })
-        Console.complain("sni-probe: listening on http://\(Endpoint(place.address, port: port))/\n")
-        Responder(at: listener, names: names, service: service, alarm: alarm).run()
+        let names = options.listenNames.union([Console.hostName].compactMap { $0 })
+        Console.complain("sni-probe: listening on http://\(listener.localEndpoint ?? place)/\n")
+        Responder(at: listener, names: names, service: service).run(until: alarm)
         return ExitCode.passed
     }
 

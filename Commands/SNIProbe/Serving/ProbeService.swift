@@ -46,30 +46,24 @@ final class ProbeService: Sendable {
         if !listed.isEmpty { rounds.submit { self.goRound() } }
     }
 
-    /// Answers a request, at once or later, on this or another thread.
-    func answer(_ request: ServedRequest, _ reply: @escaping @Sendable (ServedReply) -> Void) {
+    /// Answers a request.
+    func answer(_ request: ServedRequest) async throws(ServedReply) -> ServedReply {
         switch request.path {
         case "/probe":
-            do throws(ServedReply) {
-                let options = try self.options(for: request)
-                guard requests.waiting < Self.mostWaiting else {
-                    throw ServedReply(503, "too many probes are waiting")
-                }
-                let limit = request.patience.map(Self.rest) ?? options.settings.timeout * 4
-                let end = Instant.now.advanced(byNanoseconds: limit.clampedNanoseconds)
-                requests.submit { reply(ServedReply(200, self.probe(options, until: end))) }
-            } catch {
-                reply(error)
+            let options = try self.options(for: request)
+            guard requests.waiting < Self.mostWaiting else {
+                throw ServedReply(503, "too many probes are waiting")
             }
-        case "/metrics": reply(ServedReply(200, metrics))
+            let limit = request.patience.map(Self.rest) ?? options.settings.timeout * 4
+            let end = Instant.now.advanced(byNanoseconds: limit.clampedNanoseconds)
+            return await withCheckedContinuation { done in
+                requests.submit { done.resume(returning: ServedReply(200, self.probe(options, until: end))) }
+            }
+        case "/metrics": return ServedReply(200, metrics)
         case "/":
-            reply(
-                ServedReply(
-                    200,
-                    "sni-probe \(PackageVersion.text)\n/probe?target=TARGET&module=MODULE\n/metrics\n"
-                )
-            )
-        default: reply(ServedReply(404, "there is /probe?target=TARGET and /metrics"))
+            let words = "/probe?target=TARGET&module=MODULE\n/metrics\n"
+            return ServedReply(200, "sni-probe \(PackageVersion.text)\n\(words)")
+        default: throw ServedReply(404, "there is /probe?target=TARGET and /metrics")
         }
     }
 

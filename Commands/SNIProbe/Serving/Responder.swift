@@ -2,109 +2,136 @@ internal import DirectCore
 internal import DirectHTTP
 internal import DirectIO
 
-#if canImport(Darwin)
-internal import Darwin
-#elseif canImport(Musl)
-internal import Musl
-#else
-internal import Glibc
-#endif
-
-/// The HTTP server of `--listen`: one request a connection, all of them on the thread that runs it.
+/// The HTTP server of `--listen`: one request a connection.
 ///
 /// Clients cost little: a head has 8 KiB and 5 seconds at most, an answer 30 seconds. If there are too many
 /// connections, the oldest of those that have not sent a whole request gives way.
-final class Responder {
-    private let listener: Int32
+final class Responder: Sendable {
+    private let listener: ListeningSocket
     private let names: Set<String>
     private let service: ProbeService
-    private let mailbox: Mailbox<(connection: Int, reply: ServedReply)>
-    private var connections: [Int: ServedConnection] = [:]
-    private var nextNumber = 0
-    /// When connections are accepted again, after the system has refused one.
-    private var acceptsFrom = Instant(nanoseconds: 0)
+    private let clients = Locked<[Int: Client]>([:])
+
+    private struct Client {
+        let task: Task<Void, Never>
+        /// Whether its request has not arrived as a whole.
+        var isReading = true
+    }
 
     /// The most connections at the same time.
     static let mostConnections = 128
 
-    init(at listener: Int32, names: Set<String>, service: ProbeService, alarm: Alarm) {
-        (self.listener, self.names, self.service) = (listener, names, service)
-        mailbox = Mailbox(alarm)
-    }
-
-    /// Serves until a signal comes.
-    func run() {
-        while !Interrupts.hasCome {
-            for (number, reply) in mailbox.takeAll() { connections[number]?.answer(reply) }
-            let accepts = connections.count < Self.mostConnections && Instant.now >= acceptsFrom
-            let ready = sleep(listening: accepts || makesRoom)
-            if ready.contains(listener) { accept() }
-            for (number, connection) in connections {
-                if ready.contains(connection.descriptor) { advance(connection, number: number) }
-                if connection.deadline <= .now { connection.expire() }
-                if connection.isOver { connections[number] = nil }
-            }
-        }
-        close(listener)
-    }
-
-    /// Whether a connection can give way to another one.
-    private var makesRoom: Bool {
-        Instant.now >= acceptsFrom && connections.values.contains { $0.phase == .reading }
-    }
-
-    /// Sleeps until something happens, and returns the descriptors that are ready.
-    private func sleep(listening: Bool) -> Set<Int32> {
-        let wanted = connections.values.map { pollfd(fd: $0.descriptor, events: $0.events, revents: 0) }
-        var list = [pollfd(fd: mailbox.alarm.reading, events: Int16(POLLIN), revents: 0)] + wanted
-        if listening { list.append(pollfd(fd: listener, events: Int16(POLLIN), revents: 0)) }
-        var wake = connections.values.map(\.deadline).min() ?? .never
-        if !listening { wake = min(wake, max(acceptsFrom, Instant.now.advanced(byNanoseconds: 100_000_000))) }
-        let rest = wake.since(.now).clampedNanoseconds / 1_000_000 + 1
-        guard poll(&list, nfds_t(list.count), wake == .never ? -1 : Int32(clamping: rest)) > 0 else {
-            return []
-        }
-        if list[0].revents != 0 { mailbox.alarm.silence() }
-        return Set(list.dropFirst().lazy.filter { $0.revents != 0 }.map(\.fd))
-    }
-
-    private func accept() {
-        let (descriptor, code) = retryingInterrupts { acceptOne(listener) }
-        guard descriptor >= 0 else {
-            // Without a free descriptor, `poll` would report the connection again at once.
-            if [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(code) {
-                acceptsFrom = Instant.now.advanced(byNanoseconds: 100_000_000)
-            }
-            return
-        }
-        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-        _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
-        if connections.count >= Self.mostConnections,
-            let oldest = connections.filter({ $0.value.phase == .reading }).keys.min()
-        {
-            connections[oldest] = nil
-        }
-        connections[nextNumber] = ServedConnection(descriptor)
-        nextNumber += 1
-    }
-
-    private func advance(_ connection: ServedConnection, number: Int) {
-        let names = names
-        guard let head = connection.advance() else { return }
-        do throws(ServedReply) {
-            let request = try ServedRequest(head: head, names: names)
-            connection.isHead = request.isHead
-            let (service, mailbox) = (service, mailbox)
-            service.answer(request) { reply in
-                service.count(reply)
-                mailbox.put((number, reply))
-            }
+    /// Listens on a loop of its own, which no handshake occupies. Without a port the system chooses one.
+    static func listener(at place: Endpoint) throws(UsageError) -> ListeningSocket {
+        do throws(Socket.StartFailure) {
+            return try ListeningSocket(at: place, on: EventLoop())
         } catch {
-            service.count(error)
-            connection.answer(error)
+            let why =
+                switch error {
+                case .address(let error): "\(error)"
+                case .system(let error): Words.system(error.code)
+                }
+            throw UsageError("--listen \(place): \(why)", code: ExitCode.unwritable)
         }
+    }
+
+    init(at listener: ListeningSocket, names: Set<String>, service: ProbeService) {
+        (self.listener, self.names, self.service) = (listener, names, service)
+    }
+
+    /// Serves until a signal comes, which rings the alarm.
+    func run(until alarm: Alarm) {
+        Task(executorPreference: listener.loop) { await self.accept() }
+        while !Interrupts.hasCome { _ = alarm.sleep(orInputAt: nil, limit: nil) }
+    }
+
+    private func accept() async {
+        let loop = listener.loop
+        var number = 0
+        while true {
+            do throws(SystemError) {
+                guard let socket = try listener.accept() else {
+                    _ = await listener.input.wait(until: .never, on: loop)
+                    continue
+                }
+                number += 1
+                while !takes(socket, number) { await pause() }
+            } catch {
+                // Without a free descriptor, the connection would be reported again at once.
+                await pause()
+            }
+        }
+    }
+
+    private func pause() async { try? await listener.loop.sleep(until: moment(in: 0.1)) }
+
+    private func moment(in seconds: Double) -> Instant {
+        listener.loop.now.advanced(byNanoseconds: UInt64(seconds * 1_000_000_000))
+    }
+
+    /// Takes a connection, if need be in place of the oldest without a whole request. Returns `false` if each
+    /// of too many has one.
+    private func takes(_ socket: Socket, _ number: Int) -> Bool {
+        clients.withLock { clients in
+            if clients.count >= Self.mostConnections {
+                guard let oldest = clients.filter(\.value.isReading).keys.min() else { return false }
+                clients.removeValue(forKey: oldest)?.task.cancel()
+            }
+            let task = Task(executorPreference: listener.loop) { await self.serve(socket, number) }
+            clients[number] = Client(task: task)
+            return true
+        }
+    }
+
+    private func serve(_ socket: Socket, _ number: Int) async {
+        // It has room, of which the loop need not tell first.
+        socket.output.signal()
+        do throws(HandshakeFailure) {
+            let head = try await head(of: socket)
+            clients.withLock { $0[number]?.isReading = false }
+            let bytes = await answer(to: head)
+            try await Preamble(socket: socket, end: moment(in: 30)).send(bytes)
+            socket.finishSending()
+            // What the client still sends is read until it closes: closing before would make the system reset
+            // the connection, and the client could lose the answer (RFC 9112, section 9.6).
+            let rest = Preamble(socket: socket, end: moment(in: 1))
+            while try await rest.receive(upTo: 4096, until: rest.end) != nil {}
+        } catch {}
+        socket.close()
+        clients.withLock { $0[number] = nil }
+    }
+
+    /// The head of a request, or the answer to one that does not come in time, or is too long.
+    private func head(of socket: Socket) async throws(HandshakeFailure)
+        -> Result<ArraySlice<UInt8>, ServedReply>
+    {
+        let reading = Preamble(socket: socket, end: moment(in: 5))
+        var bytes: [UInt8] = []
+        while bytes.count <= ServedRequest.mostBytes {
+            guard let more = try await reading.receive(upTo: 4096, until: reading.end) else {
+                return .failure(ServedReply(408, "the request took too long"))
+            }
+            let from = max(0, bytes.count - 3)
+            bytes += more
+            let end = (from..<max(from, bytes.count - 3)).first {
+                bytes[$0...].starts(with: [13, 10, 13, 10])
+            }
+            if let end, end <= ServedRequest.mostBytes { return .success(bytes[..<end]) }
+        }
+        return .failure(ServedReply(431, "the head is too large"))
+    }
+
+    private func answer(to head: Result<ArraySlice<UInt8>, ServedReply>) async -> [UInt8] {
+        var isHead = false
+        let reply: ServedReply
+        do throws(ServedReply) {
+            let request = try ServedRequest(head: try head.get(), names: names)
+            isHead = request.isHead
+            reply = try await service.answer(request)
+        } catch {
+            reply = error
+        }
+        service.count(reply)
+        return reply.bytes(isHead: isHead)
     }
 }
-
-/// Calls C's `accept`, which the method hides.
-nonisolated private func acceptOne(_ listener: Int32) -> Int32 { accept(listener, nil, nil) }

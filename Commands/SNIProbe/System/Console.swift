@@ -75,6 +75,14 @@ struct Console: Sendable {
         getenv(name).flatMap { $0.pointee == 0 ? nil : String(cString: $0) }
     }
 
+    /// The name of this machine.
+    static var hostName: String? {
+        var name = [CChar](repeating: 0, count: 256)
+        guard gethostname(&name, 255) == 0 else { return nil }
+        return String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+            .lowercased()
+    }
+
     /// Writes all bytes. Returns `false` if the descriptor accepts no more, for example because the reader
     /// closed the pipe.
     static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {

@@ -298,7 +298,7 @@ struct ListenTests {
         let other = try Listener()
         let place = try Endpoint("127.0.0.1:\(other.port)")
         #expect {
-            try ListeningSocket.open(place)
+            try Responder.listener(at: place)
         } throws: { error in
             (error as? UsageError)?.what == "--listen \(place): \(Words.system(EADDRINUSE))"
         }
@@ -351,11 +351,7 @@ struct ListenTests {
                 let target = word.replacing(":", with: "%3A")
                 let head = "GET /probe?target=\(target) HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
                 let request = try ServedRequest(head: Array(head.utf8)[...], names: [])
-                group.addTask {
-                    await withCheckedContinuation { done in
-                        service.answer(request) { done.resume(returning: $0.body) }
-                    }
-                }
+                group.addTask { try await service.answer(request).body }
             }
             return try await group.reduce(into: [String]()) { $0.append($1) }
         }

@@ -75,8 +75,7 @@ package enum ProbeCommand {
         Interrupts.watch(alarm)
         let surroundings = Run.Surroundings(alarm: alarm, console: console, context: context)
         if let pause = options.watch {
-            var watch = Watch(options, in: surroundings, pause: pause)
-            return try watch.run()
+            return try Watch(options: options, surroundings: surroundings, pause: pause).run()
         }
         return try runOnce(options, in: surroundings, feed: feed)
     }

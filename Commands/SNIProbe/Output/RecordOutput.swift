@@ -39,21 +39,6 @@ class BufferedOutput {
     final func flush() -> Bool { buffer.flush() }
 }
 
-/// An output that passes results on to another.
-class WrappingOutput {
-    final let base: any RecordOutput
-
-    init(_ base: any RecordOutput) {
-        self.base = base
-    }
-
-    final func expect(_ probe: Probe) { base.expect(probe) }
-
-    final func flush() -> Bool { base.flush() }
-
-    final func exitCode(_ digest: Digest) -> Int32? { base.exitCode(digest) }
-}
-
 /// Buffered output.
 struct OutputBuffer {
     private var bytes: [UInt8] = []

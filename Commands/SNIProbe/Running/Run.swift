@@ -36,8 +36,6 @@ final class Run {
     /// The look-ups by the system's resolver; `nil` for those that all runs share.
     let lookups: SystemLookups?
     private let end: Instant
-    /// Gets the line on the baseline in place of standard error.
-    var report: ((String) -> Void)?
     var digest = Digest()
     /// Whether the run can be gone on with, so that only results in their order are written.
     var keepsOrder = false
@@ -154,7 +152,7 @@ final class Run {
         isComplete = usageCode == nil && !Interrupts.hasCome
         if let baseline {
             let summary = baseline.summary(isWhole: isComplete && options.shard == nil)
-            if let report { report(summary) } else { Console.complain("sni-probe: \(summary)\n") }
+            Console.complain("sni-probe: \(summary)\n")
         }
         if let signal = Interrupts.signal { return ExitCode.interrupted(by: signal) }
         return output.exitCode(digest) ?? usageCode ?? digest.exitCode

@@ -42,17 +42,9 @@ struct Console: Sendable {
 
     /// The number of columns of the terminal; `nil` if it does not tell.
     private static var windowWidth: Int? {
-        windowSize.map { min(max(Int($0.ws_col), 40), 400) }
-    }
-
-    /// The number of lines of the terminal; `nil` if it does not tell.
-    static var windowHeight: Int? {
-        windowSize.flatMap { $0.ws_row > 0 ? Int($0.ws_row) : nil }
-    }
-
-    private static var windowSize: winsize? {
         var size = winsize()
-        return ioctl(1, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 ? size : nil
+        guard ioctl(1, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
+        return min(max(Int(size.ws_col), 40), 400)
     }
 
     /// Whether colours are used. `--color` comes before NO_COLOR, then CLICOLOR_FORCE and FORCE_COLOR, then

@@ -54,43 +54,4 @@ struct TerminalTests {
         }
         #expect(code == 130)
     }
-
-    @Test("Option --watch draws each round in place of the one before")
-    func watch() async throws {
-        let dead = try FixtureServer.refusing()
-        let (first, second, code) = try await onOwnThread {
-            let program = try TerminalProgram(["a.test@\(dead.authority)", "--watch", "1ms"])
-            let (first, second) = (
-                try program.read(until: "\u{1B}[J"), try program.read(until: "\u{1B}[J")
-            )
-            program.interrupt()
-            return (first, second, program.finish().code)
-        }
-        #expect(first.hasPrefix("\u{1B}[?1049h\u{1B}[Hevery 1 ms, last at "))
-        #expect(first.contains("connection refused"))
-        for line in first.split(separator: "\n") {
-            #expect(line.hasSuffix("\u{1B}[K") || line.hasSuffix("\u{1B}[J"), "\(line)")
-        }
-        #expect(second.contains("\u{1B}[Hevery 1 ms, last at "))
-        #expect(code == 130)
-    }
-
-    @Test("Option --watch compares every round with the baseline, below its table")
-    func watchWithBaseline() async throws {
-        let dead = try FixtureServer.refusing()
-        let path = NSTemporaryDirectory() + "baseline-\(UUID().uuidString)"
-        defer { try? FileManager.default.removeItem(atPath: path) }
-        let before = try await Program.run(["a.test@\(dead.authority)", "--json", "-o", path])
-        #expect(before.code == 7)
-        let first = try await onOwnThread {
-            let program = try TerminalProgram([
-                "a.test@\(dead.authority)", "--watch", "1ms", "--baseline", path,
-            ])
-            let first = try program.read(until: "\u{1B}[J")
-            program.interrupt()
-            _ = program.finish()
-            return first
-        }
-        #expect(first.contains("compared with \(path): 0 new, 0 gone, 0 other"))
-    }
 }

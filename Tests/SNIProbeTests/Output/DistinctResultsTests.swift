@@ -36,7 +36,7 @@ struct DistinctResultsTests {
         #expect(records[0].key != records[1].key)
         for make in [
             { PrometheusOutput(to: $0) }, { JUnitOutput(to: $0) }, { SARIFOutput(to: $0) },
-            { ChangesOutput(JSONOutput(to: $0), ChangesOutput.Memory()) },
+            { ChangesOutput(JSONOutput(to: $0)) },
         ] as [(OutputSink) -> any RecordOutput] {
             let text = text(of: records, by: make)
             #expect(text.contains("192.0.2.1") && text.contains("192.0.2.2"), "\(text)")
@@ -74,46 +74,6 @@ struct DistinctResultsTests {
         let path = NSTemporaryDirectory() + "sni-probe-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: path) }
         try body(path)
-    }
-
-    @Test("A picture counts all IPs of a certificate, also those that the report does not list")
-    func countsOfPictures() throws {
-        var digest = Digest()
-        for number in 0..<1500 {
-            digest.add(try #require(ReportLine(ip: "10.0.\(number / 250).\(number % 250)").entry))
-        }
-        let pool = try #require(digest.pools.first)
-        let picture = PoolPicture(pool.host, pool.entries, counts: digest.leads[pool.host] ?? [:])
-        #expect(picture.words.hasPrefix("1,500 IPs serve "))
-        #expect(picture.sources.first?.label.hasPrefix("1,500 IPs: ") == true)
-    }
-
-    @Test("A status of HTTP does not make a good certificate look bad")
-    func statusOfOneIP() throws {
-        var digest = Digest()
-        digest.add(try #require(ReportLine().entry))
-        let bad = ReportLine(ip: "203.0.113.2", faults: [("http_status", "HTTP status 421")])
-        digest.add(try #require(bad.entry))
-        let pool = try #require(digest.pools.first)
-        #expect(PoolPicture(pool.host, pool.entries).targets.map(\.state) == [.ok])
-    }
-
-    @Test("A window that is too small gets the failures first, and a line on the rest")
-    func smallWindow() async throws {
-        let text = (1...30).map { "line \($0)" }.joined(separator: "\n")
-        let lines = Watch.cut(text, to: 10)
-        #expect(lines.count == 9 && lines.last == "... and 22 more lines")
-        #expect(Watch.cut(text, to: 30).count == 30 && Watch.cut(text, to: nil).count == 30)
-        let good = try FixtureServer.start(.tls(root.certificate(for: "a.test"))) { _ in .text("") }
-        let bad = try FixtureServer.refusing()
-        let arguments = ["a.test@\(good.authority)", "b.test@\(bad.authority)", "--skip-default"]
-        let outcome = try await probe(arguments, trusting: root.rootPEM)
-        let sink = OutputSink.memory
-        let output = FailuresFirst(TextOutput(Style(), verbose: false, to: sink))
-        for record in outcome.records { output.add(record, isOnlyOne: false) }
-        output.finish(Digest(), interrupted: false)
-        _ = output.flush()
-        #expect(String(decoding: sink.bytes, as: UTF8.self).hasPrefix("b.test\nFAIL"))
     }
 
     @Test("A run that goes on leaves out what has a result")

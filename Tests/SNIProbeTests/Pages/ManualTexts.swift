@@ -152,10 +152,9 @@ extension CommandOption {
         case .wait:
             "Repeat the failed probes until they pass, for this time at most."
         case .watch:
-            "Probe everything again and again, with so much time in between, until a signal ends it. On a terminal each "
-                + "round is drawn in place of the one before. In a pipe only changes follow the first round: another "
-                + "certificate, other faults or warnings, another SNI verdict. A file of --output is replaced in each "
-                + "round."
+            "Probe everything again and again, with so much time in between, until a signal ends it. Only changes follow "
+                + "the first round: another certificate (with --repeat, another set of them), other faults or warnings, "
+                + "another SNI verdict. A file of --output is replaced in each round."
         case .resume:
             "Go on with a run that was interrupted or killed, whose --json output this is: leave out what has a result there. "
                 + "A file of --output gets the earlier results too, so it may be the same one. Exit code, summary and metrics are "

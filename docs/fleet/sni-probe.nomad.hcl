@@ -1,7 +1,7 @@
 # Probes a long list in eight allocations. Each makes its share of the probes, and writes its lines to a shared volume.
 #
 #   nomad job run sni-probe.nomad.hcl
-#   sni-probe report part-*.jsonl --format html --output report.html      # where the volume is mounted
+#   sni-probe report part-*.jsonl --format sarif --output report.sarif    # where the volume is mounted
 job "sni-probe" {
   type = "batch"
 

@@ -51,7 +51,7 @@ enum HelpText {
                 used by every TARGET that has none; without any, the host is resolved
                 and all its addresses are probed
         FILE    the JSON lines of earlier runs, made into one summary or report;
-                takes --format text|json|html|sarif, --output, --skip-bad, --quiet;
+                takes --format text|json|sarif, --output, --skip-bad, --quiet;
                 or certificates, judged for each NAME as if a server sent them;
                 takes --key and the options of what to accept and of output
 

@@ -141,7 +141,6 @@ package enum ProbeCommand {
         case .nagios: return NagiosOutput(style, options.settings, to: sink)
         case .junit: return JUnitOutput(to: sink)
         case .sarif: return SARIFOutput(to: sink)
-        case .html: return HTMLOutput(to: sink)
         case .pem: return PEMOutput(style, to: sink)
         }
     }

@@ -62,7 +62,7 @@ enum NeighbourOptions {
         "sni-probe never pings: leave it out": "-Pn",
         "sni-probe -v shows what ssl-cert shows": "--script",
         "for programs there is --json": "-oX -oJ --oJ -oA -oG -oN",
-        "use --format NAME": "--html --junit --nagios --prometheus --sarif",
+        "use --format NAME": "--junit --nagios --prometheus --sarif",
         "the names are always shown; for programs there is --json": "-san",
         "use --resolver dns://IP, or --resolver https://NAME/dns-query@IP": "--dns --dns-servers --doh-url",
         "the lines of a pipe have tabs between their fields; for programs there is --json": "--csv",

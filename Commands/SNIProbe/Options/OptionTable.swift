@@ -91,7 +91,7 @@ extension CommandOption {
 
     private static let output: [CommandOption] = [
         .init(.json, "json", help: "one JSON object a line (= --format json)"),
-        .init(.format, "format", "NAME", help: "text, json, prometheus, nagios, junit, sarif, html"),
+        .init(.format, "format", "NAME", help: "text, json, prometheus, nagios, junit, sarif"),
         .init(.output, "output", "FILE", short: "o", help: "replace this file by the results, as a whole"),
         .init(.pem, "pem", help: "print the certificates served, in PEM"),
         .init(.verbose, "verbose", short: "v", help: "everything known of each probe"),

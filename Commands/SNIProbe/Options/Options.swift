@@ -6,7 +6,7 @@ internal import DirectHello
 struct Options: Sendable {
     /// The output formats.
     enum Format: String, Sendable, CaseIterable {
-        case text, json, prometheus, nagios, junit, sarif, html, pem
+        case text, json, prometheus, nagios, junit, sarif, pem
 
         /// Returns this format, unless another one was chosen before.
         func chosen(after other: Format) throws(UsageError) -> Format {
@@ -179,7 +179,7 @@ struct Options: Sendable {
     ]
 
     /// The formats whose memory does not grow with the number of results.
-    private static let formatsOfReport: [Format] = [.text, .json, .html, .sarif]
+    private static let formatsOfReport: [Format] = [.text, .json, .sarif]
 
     /// Parses the arguments after the word `check`: options, the file, and the names.
     ///
@@ -376,7 +376,7 @@ struct Options: Sendable {
             guard let format = Format(rawValue: value), format != .pem else {
                 throw UsageError(
                     "\(quoted(value)) is not a format",
-                    hint: "the formats are text, json, prometheus, nagios, junit, sarif and html"
+                    hint: "the formats are text, json, prometheus, nagios, junit and sarif"
                 )
             }
             self.format = try format.chosen(after: self.format)

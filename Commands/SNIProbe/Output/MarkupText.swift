@@ -1,4 +1,4 @@
-/// Text for elements and attributes of XML and HTML. Attributes are always in double quotes.
+/// Text for elements and attributes of XML. Attributes are always in double quotes.
 enum MarkupText {
     /// Returns the text with the characters of the markup as references. Characters that XML forbids are
     /// escaped like others that deceive.

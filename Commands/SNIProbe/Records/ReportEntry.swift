@@ -1,6 +1,5 @@
 internal import DirectCore
 internal import DirectHTTP
-internal import DirectHello
 internal import DirectJSON
 
 /// What summaries and reports show of one result. It is the same for a result of this run and for its line of
@@ -15,10 +14,8 @@ struct ReportEntry: Sendable {
 
     struct Certificate: Sendable, Hashable {
         let hash: String
-        /// The first names, and the number of all.
+        /// The first names.
         let names: [String]
-        let namesCount: Int
-        let issuer: String
         /// Seconds since 1970; `nil` if it cannot be read.
         let notBefore: Int?
         let notAfter: Int?
@@ -59,8 +56,6 @@ struct ReportEntry: Sendable {
     let replies: [Reply]
     /// The options of its run; `nil` if the line is of a version that did not write them.
     let options: [String]?
-    /// What hellos written by hand have found, in words.
-    let hellos: [String]
 
     /// The host and the port, or the URL.
     var target: String { url ?? "\(host):\(port)" }
@@ -118,14 +113,12 @@ struct ReportEntry: Sendable {
         shown = answers ?? certificate.map { [($0.hash, $0.notAfter)] } ?? []
         options = value["options"]?.elements?.compactMap(\.text)
         replies = value["resolvers"]?.elements?.prefix(Self.mostReplies).compactMap(Self.reply) ?? []
-        hellos = value["hellos"]?.elements?.prefix(Self.mostHellos).compactMap(Self.hello) ?? []
     }
 
     /// Enough to recognise a certificate by. One may have ten thousand.
     fileprivate static let mostNames = 3
     private static let mostReplies = 32
     private static let mostAddresses = 256
-    private static let mostHellos = 8
 
     private static func texts(_ value: JSONValue?, upTo limit: Int) -> [String] {
         value?.elements?.prefix(limit).compactMap(\.text) ?? []
@@ -146,16 +139,9 @@ struct ReportEntry: Sendable {
         return Certificate(
             hash: hash,
             names: Array(names.prefix(mostNames)),
-            namesCount: value["names_count"]?.number ?? names.count,
-            issuer: value["issuer"]?.text ?? "",
             notBefore: value["not_before"]?.text.flatMap(UTC.seconds),
             notAfter: value["not_after"]?.text.flatMap(UTC.seconds)
         )
-    }
-
-    private static func hello(_ value: JSONValue) -> String? {
-        guard let survey = value["survey"]?.text, let text = value["text"]?.text else { return nil }
-        return HelloSurvey(rawValue: survey).map { "\($0.label) \(text)" }
     }
 
     private static func reply(_ value: JSONValue) -> Reply? {
@@ -195,7 +181,6 @@ extension ReportEntry {
             (Hex.encode($0.hash), $0.chain.leaf?.summary.notAfter)
         }
         options = nil
-        hellos = observation.hellos.map { HelloWords(finding: $0).labelled }
         replies =
             record.replies?.replies.prefix(Self.mostReplies).map { reply in
                 Reply(
@@ -216,14 +201,11 @@ extension ReportEntry.Certificate {
         let most = ReportEntry.mostNames
         hash = Hex.encode(summary.sha256)
         names = Array((summary.dnsNames.prefix(most) + summary.ipAddresses.prefix(most)).prefix(most))
-        namesCount = summary.dnsNames.count + summary.ipAddresses.count + summary.omittedNames
-        issuer = leaf.issuer.full
         (notBefore, notAfter) = (summary.notBefore, summary.notAfter)
     }
 }
 
-/// Whether a result passed, as a word and as a class of a style sheet. The word stands wherever the colour
-/// does.
+/// Whether a result passed. The word stands wherever the colour does.
 enum ResultState: String, Sendable {
     case ok, warn, fail
 

@@ -62,7 +62,7 @@ struct DigestText {
             + shown.map { row in
                 let certificate = row.certificate
                 let end = certificate.notAfter.map(UTC.day) ?? "-"
-                let left = ValidityPicture.left(certificate, at: now)
+                let left = certificate.left(at: now)
                 let name = style.safe(certificate.names.first ?? "no name", upTo: 80)
                 let hash = style.safe(String(certificate.hash.prefix(8)), upTo: 8)
                 return "  \(hash)  \(end)  \(left)  \(name)  (\(Words.grouped(row.count)))\n"

@@ -78,10 +78,6 @@ final class ReportRun {
         switch options.format {
         case .sarif: buffer.write(log.tail(isComplete: true))
         case .text: buffer.write(DigestText(digest: digest, style: style).text)
-        case .html:
-            let lines = "\(Words.count(badLines.count, of: "line")) of the input could not be used."
-            let report = HTMLReport(digest: digest, incomplete: badLines.count > 0 ? lines : nil)
-            buffer.write(report.bytes)
         default: break
         }
     }

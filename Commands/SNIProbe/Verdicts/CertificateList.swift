@@ -70,6 +70,16 @@ struct CertificateList {
     }
 }
 
+extension ReportEntry.Certificate {
+    /// The distance to its end, in words.
+    func left(at now: Int) -> String {
+        guard let notAfter else { return "unknown" }
+        if let notBefore, notBefore > now { return "not valid yet" }
+        let days = Words.days(abs(notAfter - now) / 86_400)
+        return notAfter < now ? "ended \(days) ago" : days
+    }
+}
+
 extension ReportEntry {
     /// Whether the certificate is good in itself, whatever an option asks of it besides.
     fileprivate var acceptsCertificate: Bool {

@@ -49,24 +49,6 @@ struct Digest {
     private static let mostShown = [1000, 500, 500]
     private static let mostLookups = 100
     private static let mostResolverLines = 20
-    private static let mostLeads = (hosts: 2000, each: 64)
-
-    /// What results of a host lead to: a certificate or a fault, and the state.
-    struct Lead: Hashable {
-        let key: String
-        let state: ResultState
-    }
-
-    /// How many results lead where, for each of the first hosts.
-    private(set) var leads: [String: [Lead: Int]] = [:]
-
-    private mutating func countLead(of entry: ReportEntry) {
-        guard leads[entry.host] != nil || leads.count < Self.mostLeads.hosts else { return }
-        let lead = Lead(key: entry.leadKey, state: entry.certificateState)
-        let known = leads[entry.host]?.count ?? 0
-        guard leads[entry.host]?[lead] != nil || known < Self.mostLeads.each else { return }
-        leads[entry.host, default: [:]][lead, default: 0] += 1
-    }
 
     var passed: Int { count - failed }
 
@@ -80,9 +62,6 @@ struct Digest {
     var hints: [String] {
         advice.groups.map { count > 1 ? $0.text(severalHosts: !hosts.isOne) : $0.hint.text }
     }
-
-    /// The number of results that are only counted.
-    var omitted: Int { count - shown.map(\.count).reduce(0, +) }
 
     /// The exit code of the failed results if they all have the same one, otherwise that for several reasons.
     var exitCode: Int32 {
@@ -110,7 +89,6 @@ struct Digest {
         if targets.count < 2 { targets.insert(entry.target) }
         if anyIsEnough, entry.passed { goodTargets.insert(entry.target) }
         if anyIsEnough, !entry.passed { targetCodes[entry.target, default: []].insert(entry.exitCode) }
-        countLead(of: entry)
         times = entry.extending(times)
         for fault in entry.faults { faults.add(fault.id) }
         for warning in entry.warnings { warnings.add(warning.id) }
@@ -161,18 +139,6 @@ extension ReportEntry {
     var resolverLine: String? {
         guard let ip, let fault = faults.first, let givers = partialGivers else { return nil }
         return "\(ip) is given by \(Words.all(givers)) only, and fails: \(fault.brief)"
-    }
-
-    /// What the result leads to in a picture: a certificate or a fault.
-    var leadKey: String { certificate?.hash ?? faults.first?.id ?? "" }
-
-    /// The state of the certificate: the answer to a request is not its fault.
-    var certificateState: ResultState {
-        let isFailed =
-            certificate == nil
-            ? !passed
-            : faults.contains { Fault.ID(rawValue: $0.id).map { $0.row.subject != .http } ?? true }
-        return ResultState(passed: !isFailed, warns: !warnings.isEmpty)
     }
 }
 

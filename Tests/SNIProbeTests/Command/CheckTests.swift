@@ -222,7 +222,7 @@ struct CheckTests {
             #expect(json.output.contains(#""source":"\#(folder)/full.pem:1""#))
             let text = try await Program.run(["check", folder + "/full.pem", "b.test", "-v"] + roots)
             #expect(text.output.hasPrefix("FAIL  b.test in \(folder)/full.pem\n      wrong certificate\n"))
-            for format in ["junit", "sarif", "html", "nagios", "prometheus"] {
+            for format in ["junit", "sarif", "nagios", "prometheus"] {
                 let result = try await Program.run(
                     ["check", folder + "/full.pem", host, "--format", format] + roots
                 )

@@ -81,7 +81,7 @@ struct ProbeOptionsTests {
             ("--time", "did you mean --timeout?"),
             ("-json", "did you mean --json?"),
             ("-iL", "use --file FILE"),
-            ("--html", "use --format NAME"),
+            ("--sarif", "use --format NAME"),
             // Not the short option -t with a value, nor -h and others.
             ("-tls1_1", "sni-probe offers no version before TLS 1.2"),
             ("-host", "targets need no option: sni-probe www.example.com @203.0.113.7"),

@@ -74,7 +74,7 @@ enum ManualPage {
         "check" is probed as check:443.
         .SS Reports on several runs
         sni\\-probe report reads the output of \\-\\-json of any number of runs, and makes one summary of it, or what
-        \\-\\-format says: text, json, html or sarif. It takes \\-\\-output, \\-\\-skip\\-bad, \\-\\-quiet and
+        \\-\\-format says: text, json or sarif. It takes \\-\\-output, \\-\\-skip\\-bad, \\-\\-quiet and
         \\-\\-color as well. The exit status is that of the results. A host called "report" is probed as report:443.
         .SH EXIT STATUS
         The code of the reason, if all failed probes have the same.

@@ -11,7 +11,7 @@ extension CommandOption {
         case .startTLS: .words(StartTLS.allCases.map(\.rawValue))
         case .proxyHeader: .words(["1", "2"])
         case .method: .words(["GET", "HEAD", "OPTIONS"])
-        case .format: .words(["text", "json", "prometheus", "nagios", "junit", "sarif", "html"])
+        case .format: .words(["text", "json", "prometheus", "nagios", "junit", "sarif"])
         case .color: .words(["auto", "always", "never"])
         default: .nothing
         }
@@ -182,7 +182,7 @@ extension CommandOption {
             "Print one JSON object a line, the same as --format json."
         case .format:
             "The format of the results: text, json, prometheus (for the node exporter's textfile directory), "
-                + "nagios, junit (for CI systems), sarif (for code scanning), or html (a report in one file, to be sent to others)."
+                + "nagios, junit (for CI systems), or sarif (for code scanning)."
         case .output:
             "Write the results to this file instead of standard output. The file is replaced as a whole when the run is "
                 + "at its end, and keeps its owner and its permissions; it stays as it was if the run is interrupted or its "

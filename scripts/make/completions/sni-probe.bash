@@ -16,7 +16,7 @@ _sni_probe() {
         --starttls) COMPREPLY=($(compgen -W 'smtp lmtp imap pop3 ftp nntp sieve ldap postgres mysql xmpp xmpp-server irc' -- "$current")); return ;;
         --proxy-protocol) COMPREPLY=($(compgen -W '1 2' -- "$current")); return ;;
         -X|--method) COMPREPLY=($(compgen -W 'GET HEAD OPTIONS' -- "$current")); return ;;
-        --format) COMPREPLY=($(compgen -W 'text json prometheus nagios junit sarif html' -- "$current")); return ;;
+        --format) COMPREPLY=($(compgen -W 'text json prometheus nagios junit sarif' -- "$current")); return ;;
         --color) COMPREPLY=($(compgen -W 'auto always never' -- "$current")); return ;;
     esac
     compopt +o default 2>/dev/null

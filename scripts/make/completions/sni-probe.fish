@@ -51,7 +51,7 @@ complete -c sni-probe -l modules -r -F -d '... with modules: NAME: OPTIONS on ea
 complete -c sni-probe -l repeat -x -d 'N handshakes with each IP, whose answers are counted'
 complete -c sni-probe -l interval -x -d 'between the handshakes of --repeat; default none'
 complete -c sni-probe -l json -d 'one JSON object a line (= --format json)'
-complete -c sni-probe -l format -x -a 'text json prometheus nagios junit sarif html' -d 'text, json, prometheus, nagios, junit, sarif, html'
+complete -c sni-probe -l format -x -a 'text json prometheus nagios junit sarif' -d 'text, json, prometheus, nagios, junit, sarif'
 complete -c sni-probe -s o -l output -r -F -d 'replace this file by the results, as a whole'
 complete -c sni-probe -l pem -d 'print the certificates served, in PEM'
 complete -c sni-probe -s v -l verbose -d 'everything known of each probe'

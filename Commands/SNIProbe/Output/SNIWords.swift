@@ -17,7 +17,7 @@ struct SNIWords {
         case .changesCertificate:
             return "changes the certificate, and both are for \(record.target.name)"
         case .varies: return "unknown: the answers of this IP vary"
-        case .selectsWrong, .refused: return wasSent ? withoutName : withName
+        case .selectsWrong, .refused: return other(wasSent)
         }
     }
 
@@ -51,22 +51,15 @@ struct SNIWords {
         }
     }
 
-    /// The result of the handshake without SNI, if the one with SNI was refused or got a wrong certificate.
-    private var withoutName: String {
-        guard record.observation.second?.served != nil else {
-            return "without it this IP \(refusal)"
+    /// The result of the second handshake, if the one with SNI was refused or got a wrong certificate.
+    private func other(_ wasSent: Bool) -> String {
+        let place = wasSent ? "without it this IP" : "with it this IP"
+        guard record.observation.second?.served != nil else { return "\(place) \(refusal)" }
+        let other = "\(place) serves \(names(record.observation.second))"
+        guard wasSent else {
+            return "\(other), which is wrong" + (record.matchedName == nil ? " as well" : "")
         }
-        let other = "without it this IP serves \(names(record.observation.second))"
         return record.sni.verdict == .refused ? other : "the name selects this certificate; \(other)"
-    }
-
-    /// The result of the handshake with SNI, if the first was made without SNI.
-    private var withName: String {
-        guard record.observation.second?.served != nil else {
-            return "with it this IP \(refusal)"
-        }
-        let isWrong = record.matchedName == nil ? "is wrong as well" : "is wrong"
-        return "with it this IP serves \(names(record.observation.second)), which \(isWrong)"
     }
 
     private func names(_ handshake: Handshake?) -> String {

@@ -54,12 +54,15 @@ struct HintWriter {
             .statusEnds where areMixed:
             "several servers seem to answer behind \(.ip), and not all are set up alike for \(.host): --repeat 20 "
                 + "counts the answers of more handshakes\(record.observation.orBusy)"
-        case .defaultCertificate where isNearMiss, .nameMismatch where isNearMiss: nearMiss
+        case .defaultCertificate where isNearMiss, .nameMismatch where isNearMiss:
+            "the certificate is close, but does not cover \(.host): have one issued with that name as DNS SAN"
         case .defaultCertificate where record.sni.sent == nil: noNameSent
         case .defaultCertificate: stranger
         case .nameMismatch: mismatch
-        case .expired where isOfThisMachine, .notYetValid where isOfThisMachine: renewRoots
-        case .expired where isLeafCurrent: renewChain
+        case .expired where isOfThisMachine, .notYetValid where isOfThisMachine:
+            "the server is not to blame: update the roots of this machine (the package ca-certificates), or what --ca names"
+        case .expired where isLeafCurrent:
+            "the server's own certificate is good, one above it is not: install the current chain of its issuer"
         case .expired: expired
         case .notYetValid:
             "check the clocks, including this machine's; or the certificate was installed too early"
@@ -83,7 +86,8 @@ struct HintWriter {
             "the server's own certificate alone is too large: have one issued with fewer names, or several"
         case .chainSize:
             "curl, OpenSSL and GnuTLS accept 100 KiB: send the chain of this certificate and nothing else"
-        case .tooFewDays where record.chainEnd?.above == true: renewIssuer
+        case .tooFewDays where record.chainEnd?.above == true:
+            "a certificate above the server's own ends first: install the current chain of its issuer"
         case .statusEnds:
             "find out why no newer one is there: the server, or its issuer, renews it long before its end"
         case .tooFewDays: "renew it on \(.ip), or find out why the renewed one is not there"
@@ -158,26 +162,10 @@ struct HintWriter {
         return ServedNames(leaf).nearMiss(record.target.host) != nil
     }
 
-    private var nearMiss: HintText {
-        "the certificate is close, but does not cover \(.host): have one issued with that name as DNS SAN"
-    }
-
     private var isLeafCurrent: Bool { record.leaf?.isCurrent(at: record.judgedAt) ?? false }
 
     /// Whether the fault is that of a root of this machine.
     private var isOfThisMachine: Bool { record.faults.first?.brief.hasPrefix("this machine's root") == true }
-
-    private var renewRoots: HintText {
-        "the server is not to blame: update the roots of this machine (the package ca-certificates), or what --ca names"
-    }
-
-    private var renewIssuer: HintText {
-        "a certificate above the server's own ends first: install the current chain of its issuer"
-    }
-
-    private var renewChain: HintText {
-        "the server's own certificate is good, one above it is not: install the current chain of its issuer"
-    }
 
     private var noNameSent: HintText {
         guard record.target.host.name != nil else { return "the certificate is for other addresses" }

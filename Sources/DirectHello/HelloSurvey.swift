@@ -112,40 +112,59 @@ package struct HelloFinding: Sendable {
     }
 
     package let survey: HelloSurvey
-    package private(set) var replies: [(form: HelloForm, reply: HelloReply)] = []
+    /// The version that a whole handshake had.
+    private let spoken: HelloForm?
+    package private(set) var replies: [(form: HelloForm, reply: HelloReply, isControl: Bool)] = []
 
     /// Begins without replies.
-    package init(_ survey: HelloSurvey) { self.survey = survey }
+    ///
+    /// - Parameter spoken: The version of a handshake with the same server, which proves it.
+    package init(_ survey: HelloSurvey, spoken: HelloForm? = nil) {
+        (self.survey, self.spoken) = (survey, spoken)
+    }
 
     /// The next hello to send; `nil` if no more is needed.
+    package var next: HelloForm? { walk().next?.form }
+
+    /// Goes through the replies. Returns what is to be sent next, and whether what was refused was asked for
+    /// between controls that were answered.
     ///
     /// The control is sent before and after. A form that is not answered is sent three times in a row, so
     /// that several members of a pool which is asked in turn get it, and then the control twice: a server may
-    /// have had enough of this client. If it does not answer the control, there is no more to ask.
-    package var next: HelloForm? {
+    /// have had enough of this client. If it does not answer the control, there is no more to ask. Where the
+    /// forms are controls of each other, the next one that was answered takes its place: some members of a
+    /// pool may refuse the first.
+    private func walk() -> (next: (form: HelloForm, isControl: Bool)?, isControlled: Bool) {
         var rest = replies[...]
-        var control = survey.control
-        if let control {
-            guard let first = rest.popFirst() else { return control }
+        var controls = [survey.control].compactMap { $0 }
+        if let control = controls.first {
+            guard let first = rest.popFirst() else { return ((control, true), false) }
             guard first.reply.isYes(to: control) else {
                 // Who refuses the usual groups may take the one that is asked about.
-                return survey == .postQuantum && first.reply.isRefusal && rest.isEmpty ? .hybrid : nil
+                let goesOn = survey == .postQuantum && first.reply.isRefusal && rest.isEmpty
+                return (goesOn ? (.hybrid, false) : nil, false)
             }
         }
         for form in survey.forms {
-            guard let first = rest.popFirst() else { return form }
+            guard let first = rest.popFirst() else { return ((form, false), false) }
             guard !first.reply.isYes(to: form) else {
-                control = control ?? form
+                if survey.control == nil { controls.append(form) }
                 continue
             }
-            for _ in 1..<Self.tries where rest.popFirst() == nil { return form }
-            guard let control else { continue }
-            for _ in 0..<2 {
-                guard let again = rest.popFirst() else { return control }
-                guard again.reply.isYes(to: control) else { return nil }
+            for _ in 1..<Self.tries where rest.popFirst() == nil { return ((form, false), false) }
+            guard !controls.isEmpty else { continue }
+            var answered = 0
+            while let control = controls.first, answered < 2 {
+                guard let again = rest.popFirst() else { return ((control, true), false) }
+                answered += 1
+                guard !again.reply.isYes(to: control) else { continue }
+                (controls, answered) = (Array(controls.dropFirst()), 0)
             }
+            guard !controls.isEmpty else { return (nil, false) }
         }
-        return rest.isEmpty && replies.last?.form != survey.control ? survey.control : nil
+        guard let control = survey.control else { return (nil, !controls.isEmpty) }
+        if let last = rest.popFirst() { return (nil, last.reply.isYes(to: control)) }
+        return (replies.last?.isControl == true ? nil : (control, true), true)
     }
 
     private static let tries = 3
@@ -154,37 +173,35 @@ package struct HelloFinding: Sendable {
 
     /// Takes the reply to ``next``.
     package mutating func add(_ reply: HelloReply) {
-        if let form = next { replies.append((form, reply)) }
+        if let (form, isControl) = walk().next { replies.append((form, reply, isControl)) }
     }
 
-    /// The replies to the hellos of this form.
+    /// The replies to the hellos of this form, which were not sent as controls of others.
     package func replies(to form: HelloForm) -> [HelloReply] {
-        replies.filter { $0.form == form }.map(\.reply)
+        replies.filter { $0.form == form && (!$0.isControl || form == survey.control) }.map(\.reply)
     }
 
-    /// What is known of the hellos of this form.
+    /// How many hellos of this form were answered as wanted, and of how many.
+    package func count(of form: HelloForm) -> (yes: Int, all: Int) {
+        let replies = replies(to: form).filter { $0 != .unconnected }
+        let proved = form == spoken ? 1 : 0
+        return (replies.count { $0.isYes(to: form) } + proved, replies.count + proved)
+    }
+
+    /// What is known of the hellos of this form. What was answered is proved by that, whatever the control
+    /// got.
     package func verdict(on form: HelloForm) -> Verdict {
-        let replies = replies(to: form)
-        let count = replies.count { $0.isYes(to: form) }
-        // What was answered each time is proved by that.
-        if count > 0, count == replies.count { return .yes }
-        guard !replies.isEmpty, isControlled || form == firstAnswered, next == nil,
-            !replies.contains(.unconnected)
-        else { return .unknown }
-        return count == 0 ? .no : .varies
+        let (yes, all) = count(of: form)
+        if yes > 0 { return yes == all ? .yes : .varies }
+        let (next, isControlled) = walk()
+        let isKnown = all > 0 && next == nil && isControlled && !replies(to: form).contains(.unconnected)
+        return isKnown ? .no : .unknown
     }
 
-    /// Whether the control was answered each time.
-    private var isControlled: Bool {
-        guard let control = survey.control ?? firstAnswered else { return false }
-        let answers = replies(to: control)
-        return !answers.isEmpty && answers.allSatisfy { $0.isYes(to: control) }
-    }
-
-    /// The control of a survey that has none of its own.
-    private var firstAnswered: HelloForm? {
-        guard survey.control == nil else { return nil }
-        return survey.forms.first { form in replies(to: form).contains { $0.isYes(to: form) } }
+    /// What the control got that was not answered, if that has ended the survey.
+    package var lostControl: HelloReply? {
+        let lost = replies.last { $0.isControl && !$0.reply.isYes(to: $0.form) }
+        return walk().isControlled ? nil : lost?.reply
     }
 
     /// The group that a server of TLS 1.3 chooses among the classic ones, if it is known.

@@ -22,6 +22,9 @@ package enum WireGroup: UInt16, Sendable, CaseIterable {
     case x448 = 30
     case ffdhe2048 = 256
     case ffdhe3072 = 257
+    case ffdhe4096 = 258
+    case ffdhe6144 = 259
+    case ffdhe8192 = 260
     case x25519MLKEM768 = 4588
 
     /// The name as OpenSSL writes it.
@@ -32,14 +35,15 @@ package enum WireGroup: UInt16, Sendable, CaseIterable {
         case .p521: "secp521r1"
         case .x25519: "X25519"
         case .x448: "X448"
-        case .ffdhe2048: "ffdhe2048"
-        case .ffdhe3072: "ffdhe3072"
         case .x25519MLKEM768: "X25519MLKEM768"
+        default: "\(self)"
         }
     }
 
     /// What clients offered before there were groups that withstand quantum computers.
-    package static let classic: [WireGroup] = [.x25519, .p256, .p384, .p521, .x448, .ffdhe2048, .ffdhe3072]
+    package static let classic: [WireGroup] = [
+        .x25519, .p256, .p384, .p521, .x448, .ffdhe2048, .ffdhe3072, .ffdhe4096, .ffdhe6144, .ffdhe8192,
+    ]
 }
 
 /// A ClientHello that is written here, and not by a TLS library: it may offer what the library cannot do,
@@ -120,14 +124,22 @@ package struct WrittenHello: Sendable {
         let older: [UInt16] = [
             0xC009, 0xC00A, 0xC013, 0xC014, 0x0033, 0x0039, 0x002F, 0x0035, 0xC012, 0x000A, 0x0005,
         ]
+        // What old servers may be left with: Camellia, SEED, IDEA, DES, RC4 with MD5, keys for DSS, and
+        // static ones for ECDH. Not in a hello of TLS 1.3, which is to be short.
+        let oldest: [UInt16] = [
+            0x0041, 0x0084, 0x0045, 0x0088, 0x0044, 0x0087, 0x0096, 0x009A, 0x0099, 0x0007, 0x0016, 0x0013,
+            0x0032, 0x0038, 0xC008, 0xC007, 0xC011, 0xC004, 0xC005, 0xC00E, 0xC00F, 0xC003, 0xC00D, 0xC002,
+            0xC00C, 0x0004, 0x0009, 0x0015, 0x0012, 0x0066,
+        ]
         let isAlone = versions == [.tls13]
         return (newest == .tls13 ? newer : []) + (newest >= .tls12 && !isAlone ? middle : [])
-            + (isAlone ? [] : older)
+            + (isAlone ? [] : older) + (newest < .tls13 ? oldest : [])
     }
 
-    /// Elliptic curves, RSA-PSS and RSA, last with SHA-1.
+    /// Elliptic curves, RSA-PSS (for keys of both kinds) and RSA, last with SHA-224 and SHA-1, and DSS.
     private static let signatures: [UInt16] = [
-        0x0403, 0x0503, 0x0603, 0x0807, 0x0804, 0x0805, 0x0806, 0x0401, 0x0501, 0x0601, 0x0203, 0x0201,
+        0x0403, 0x0503, 0x0603, 0x0807, 0x0808, 0x0804, 0x0805, 0x0806, 0x0809, 0x080A, 0x080B,
+        0x0401, 0x0501, 0x0601, 0x0303, 0x0301, 0x0203, 0x0201, 0x0302, 0x0402, 0x0502, 0x0602, 0x0202,
     ]
 
     private static func field(_ number: UInt16, _ value: [UInt8]) -> [UInt8] {

@@ -14,7 +14,11 @@ extension ProbeEngine {
         let (hello, patience) = (WrittenHello(to: first.serverName), patience(first))
         var (findings, silence): ([HelloFinding], Duration) = ([], .zero)
         for survey in HelloSurvey.allCases where wanted.contains(survey) {
-            var finding = HelloFinding(survey)
+            let version = first.served?.facts?.version
+            var finding = HelloFinding(
+                survey,
+                spoken: HelloForm.allCases.first { "TLSv\($0.rawValue)" == version }
+            )
             while let form = finding.next, silence < tools.settings.timeout {
                 let reply = await reply(to: form.pieces(of: hello), observation.probe, patience)
                 finding.add(reply)

@@ -44,11 +44,12 @@ struct HelloWords {
         switch verdict {
         case .yes: return ""
         case .no: return replies.first?.words ?? ""
-        case .varies: return "\(replies.count { $0.isYes(to: form) }) of \(replies.count)"
+        case .varies:
+            let count = finding.count(of: form)
+            return "\(count.yes) of \(count.all)"
         case .unknown:
-            let control = finding.survey.control.map { finding.replies(to: $0) } ?? []
-            let refused = control.first { !$0.isHello }.map { "the control gets \($0.words)" }
-            return refused ?? replies.first { !$0.isHello }?.words ?? "not asked in time"
+            let lost = finding.lostControl.map { "the control gets \($0.words)" }
+            return lost ?? replies.first { !$0.isHello }?.words ?? "not asked in time"
         }
     }
 

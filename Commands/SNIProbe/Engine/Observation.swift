@@ -17,7 +17,7 @@ struct Observation: Sendable {
     var repeats: [Handshake] = []
     /// One handshake for each other kind of key, and version of TLS, with `--deep`.
     var otherKeys: [OtherKey] = []
-    /// What the issuers say of the certificates of ``answers``, by their hashes, with `--revocation`.
+    /// What the issuers say of the certificates of ``served``, by their hashes, with `--revocation`.
     var revocations: [[UInt8]: Revocation] = [:]
     /// The HTTPS records and Encrypted Client Hello, with `--ech`.
     var ech: ECHFinding?
@@ -41,6 +41,8 @@ struct Observation: Sendable {
         var hashes: Set<[UInt8]> = []
         return firsts.compactMap(\.served).filter { hashes.insert($0.hash).inserted }
     }
+    /// All that is served with the name, those for other kinds of keys and versions included.
+    var served: [Handshake.Served] { answers + otherKeys.compactMap(\.served) }
     /// What the issuer of the first certificate says of it.
     var revocation: Revocation? { (first?.served).flatMap { revocations[$0.hash] } }
     /// All handshakes like the second.

@@ -26,7 +26,7 @@ struct ProbeEngine: Sendable {
         if probe.target.usesTLS, settings.repeats > 1 { observation.repeats = await repeatFirst(probe) }
         let observed = observation
         async let hellos = surveyHellos(observed)
-        observation.revocations = await askIssuers(of: observed.answers, probe.address)
+        observation.revocations = await askIssuers(of: observed.served, probe.address)
         observation.hellos = await hellos
         return observation
     }

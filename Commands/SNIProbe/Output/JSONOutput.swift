@@ -1,5 +1,6 @@
 internal import DirectCore
 internal import DirectHTTP
+internal import DirectJSON
 
 /// JSON Lines output: one object for each result, in input order. All keys are always present.
 final class JSONOutput: BufferedOutput, RecordOutput {
@@ -33,6 +34,8 @@ struct JSONRecord {
     init(_ record: ProbeRecord, options: [String] = []) {
         (self.record, self.options) = (record, options)
     }
+
+    var value: JSONValue { JSONText(write).value }
 
     /// The object, and the end of its line.
     var line: [UInt8] { JSONText(write).bytes + [UInt8(ascii: "\n")] }

@@ -9,7 +9,7 @@ struct JSONText {
         body(&self)
     }
 
-    private var value: JSONValue { .object(members: members) }
+    var value: JSONValue { .object(members: members) }
 
     /// The object on one line. Control characters and other deceptive characters are escaped, so it is safe
     /// to print on a terminal.

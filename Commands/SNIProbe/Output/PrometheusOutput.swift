@@ -39,7 +39,7 @@ final class PrometheusOutput: BufferedOutput, RecordOutput {
     }
 
     func add(_ record: ProbeRecord, isOnlyOne: Bool) {
-        add(earlier: ReportEntry(record), line: Array(JSONRecord(record).line.dropLast()))
+        add(Facts(ReportEntry(record), line: JSONRecord(record).value))
     }
 
     func add(earlier result: ReportEntry, line: [UInt8]) {
@@ -62,7 +62,7 @@ final class PrometheusOutput: BufferedOutput, RecordOutput {
             add(.fault, labels: labels + ",fault=\"\(escaped(fault.id))\"", value: "1")
         }
         // The date is also useful for a certificate with faults.
-        for case (let hash, let notAfter?) in result.shown {
+        for (hash, notAfter) in facts.certificates.sorted(by: { $0.key < $1.key }) {
             add(.notAfter, labels: labels + ",sha256=\"\(escaped(hash))\"", value: "\(notAfter)")
         }
         for (metric, end) in facts.ends {
@@ -86,6 +86,8 @@ final class PrometheusOutput: BufferedOutput, RecordOutput {
     private struct Facts {
         let result: ReportEntry
         let path: String?
+        /// The hashes and ends of all certificates, each once.
+        var certificates: [String: Int] = [:]
         let ends: [(Metric, Int?)]
         let phases: [(name: String, time: Duration?)]
         let status: Int?
@@ -94,6 +96,11 @@ final class PrometheusOutput: BufferedOutput, RecordOutput {
 
         init(_ result: ReportEntry, line: JSONValue) {
             (self.result, path) = (result, result.url.flatMap { try? HTTPURL($0).path })
+            for case (let hash, let end?) in result.shown { certificates[hash] = end }
+            for other in line["other_keys"]?.elements ?? [] {
+                guard let hash = other["sha256"]?.text else { continue }
+                certificates[hash] = other["not_after"]?.text.flatMap(UTC.seconds)
+            }
             let verify = line["verify"]
             let values: [(Metric, JSONValue?)] = [
                 (.chainNotAfter, line["chain"]?["not_after"]),

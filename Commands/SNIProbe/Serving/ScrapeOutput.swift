@@ -22,7 +22,7 @@ final class ScrapeOutput: RecordOutput {
             duration,
             (record.observation.probe.resolveTime ?? .zero) + (record.observation.total ?? .zero)
         )
-        let ends = (record.served?.chain.certificates ?? []).compactMap(\.summary.notAfter)
+        let ends = record.observation.served.flatMap(\.chain.certificates).compactMap(\.summary.notAfter)
         earliest = (ends + [earliest].compactMap { $0 }).min()
         guard let end = record.chainEnd?.notAfter else { return }
         chainEnd = min(chainEnd ?? end, end)

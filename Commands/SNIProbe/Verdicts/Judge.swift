@@ -110,7 +110,7 @@ struct Judge: Sendable {
             record.fail(.helloLost, lost, brief: "long hello lost")
         }
         record.faults += expectationFaults(served.chain)
-        guard record.faults.isEmpty else { return }
+        guard record.faults.isEmpty else { return record.warnings = [] }
         if let warning = variation(of: record) { record.warnings.append(warning) }
         if let warning = ech?.warning { record.warnings.append(warning) }
         for answer in record.observation.answers {
@@ -149,7 +149,7 @@ struct Judge: Sendable {
         return (faults, [staple.warning, issuer?.warning].compactMap { $0 })
     }
 
-    /// Adds the faults of the certificate that clients with another kind of key get.
+    /// Adds the faults and warnings of the certificate that clients with another kind of key get.
     private func judge(_ other: OtherKey, record: inout ProbeRecord) {
         guard let served = other.served, let leaf = served.chain.leaf, leaf.summary != record.leaf?.summary
         else { return }
@@ -158,10 +158,8 @@ struct Judge: Sendable {
             let names = ServedNames(leaf).first(1)
             faults.append(Fault(.nameMismatch, "wrong certificate: \(names)", brief: "wrong: \(names)"))
         }
-        faults += ChainVerdict(served.chain, now: now).faults
-        if let fault = StapleVerdict(served, now: now, settings).fault { faults.append(fault) }
-        faults += tooFewDays(served.chain)
-        for fault in faults {
+        let verdict = verdict(on: served, record.observation.revocations[served.hash])
+        for fault in faults + verdict.faults + expectationFaults(served.chain) {
             let kind = other.kind.rawValue
             var fault = Fault(
                 fault.id,
@@ -170,6 +168,9 @@ struct Judge: Sendable {
             )
             fault.key = kind
             record.faults.append(fault)
+        }
+        for warning in verdict.warnings {
+            record.warn(warning.id, "\(other.kind.rawValue) certificate: \(warning.text)")
         }
     }
 

@@ -1,4 +1,6 @@
+import DirectCore
 import DirectTLS
+import Foundation
 import TLSFixtures
 import Testing
 
@@ -37,6 +39,32 @@ struct AllKeysTests {
         #expect(both.faults == ["expired"])
         #expect(both.record?.faults.first?.text == "RSA certificate: expired 9 days ago")
         #expect(both.record?.hint?.text.contains("the RSA one is not in order") == true)
+    }
+
+    @Test("What --expect asks for is asked of the twin as well, and metrics have the end of both")
+    func expectedTwin() async throws {
+        let server = try server(rsaUntil: 40)
+        let plain = try await probe(host, at: server, "--deep", trusting: lab.root.rootPEM)
+        let record = try #require(plain.record)
+        let first = try #require(record.leaf)
+        let twin = try #require(record.observation.otherKeys.first?.served?.chain.leaf)
+        let hash = Hex.encode(first.summary.sha256)
+        let asked = try await probe(
+            host,
+            at: server,
+            "--deep",
+            "--expect",
+            "sha256:\(hash)",
+            trusting: lab.root.rootPEM
+        )
+        #expect(asked.faults == ["not_expected"] && asked.code == 90)
+        #expect(asked.record?.faults.first?.key == "RSA")
+        let output = ScrapeOutput()
+        output.add(record, isOnlyOne: true)
+        output.finish(Digest(), interrupted: false)
+        let end = try #require(twin.summary.notAfter)
+        #expect(output.text.contains("\nprobe_ssl_earliest_cert_expiry \(end)\n"))
+        #expect(output.text.components(separatedBy: "\nsni_probe_cert_not_after_seconds{").count == 3)
     }
 
     @Test("A twin in order, or no twin, changes nothing")

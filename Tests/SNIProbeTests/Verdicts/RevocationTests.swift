@@ -82,6 +82,32 @@ struct RevocationTests {
         #expect(revoked.outcome.faults == ["revoked"] && revoked.outcome.code == 60)
     }
 
+    @Test("With --deep the issuer is asked about the certificates for other kinds of keys as well")
+    func otherKeys() async throws {
+        let rsa = Certificate()
+        let issuer = lab.issuer
+        let desk = try FixtureServer.start { _ in
+            try rsa.value.map { .bytes(try issuer.ocspResponse(for: $0, .revoked)) } ?? .status(404)
+        }
+        var profile = CertificateProfile.publicLeaf(host)
+        profile.key = .rsa(2048)
+        profile.issuerURL = "http://ca.example/e1.crt,OCSP;URI:http://\(desk.authority)/"
+        let twin = try issuer.issue(profile)
+        rsa.value = twin
+        let server = try FixtureServer.start(
+            .tls(certificates: [try issuer.issue(.publicLeaf(host)), twin])
+        ) { _ in .text("") }
+        let outcome = try await probe(
+            host,
+            at: server,
+            "--deep",
+            "--revocation",
+            trusting: lab.root.rootPEM
+        )
+        #expect(outcome.faults == ["revoked"])
+        #expect(outcome.record?.faults.first?.text.hasPrefix("RSA certificate: revoked on ") == true)
+    }
+
     @Test("Without a usable answer of the responder the list decides")
     func lists() async throws {
         let lab = lab

@@ -1,8 +1,8 @@
 internal import DirectCore
 internal import DirectHTTP
 
-/// What the run has learned of addresses: how long they take to answer, and what they serve without a name,
-/// as far as a whole series of handshakes has shown that they always do.
+/// What was learned of addresses: how long they take to answer, and what they serve without a name, as far as
+/// a whole series of handshakes has shown that they always do. That counts for a minute.
 final class AddressMemory: Sendable {
     /// An address, and what else is offered there.
     struct Key: Hashable {
@@ -10,27 +10,34 @@ final class AddressMemory: Sendable {
         fileprivate let offersHTTP: Bool
     }
 
-    /// An address that has given two answers has `nil`: nothing is proven of it any more.
-    private let defaults = Locked<[Key: [UInt8]?]>([:])
+    private struct Default {
+        /// An address that has given two answers to one kind of handshake has `nil`: nothing is proven of it.
+        let answer: [UInt8]?
+        let time: Instant
+
+        var counts: Bool { Instant.now.since(time) < .seconds(60) }
+    }
+
+    private let defaults = Locked<[Key: Default]>([:])
     private let longest = Locked<[Endpoint: UInt64]>([:])
     private static let most = 4096
 
     /// Whether the answer is the one that is known. Another one ends the proof.
     func holdsDefault(_ answer: [UInt8]?, of key: Key) -> Bool {
         guard let answer else { return false }
-        return defaults.withLock { answers in
-            guard let known = answers[key] else { return false }
-            if known != answer { answers[key] = .some(nil) }
-            return known == answer
+        return defaults.withLock { defaults in
+            guard let known = defaults[key], known.counts else { return false }
+            if known.answer != answer { defaults[key] = Default(answer: nil, time: known.time) }
+            return known.answer == answer
         }
     }
 
     /// Notes what each handshake of a series has got; `nil` for different answers.
     func noteDefault(_ answer: [UInt8]?, of key: Key) {
-        defaults.withLock { answers in
-            if answers.count >= Self.most { answers.removeAll(keepingCapacity: true) }
-            let isOther = answers[key].map { $0 != answer } ?? false
-            answers.updateValue(isOther ? nil : answer, forKey: key)
+        defaults.withLock { defaults in
+            if defaults.count >= Self.most { defaults.removeAll(keepingCapacity: true) }
+            let isOther = defaults[key].map { $0.counts && $0.answer != answer } ?? false
+            defaults[key] = Default(answer: isOther ? nil : answer, time: .now)
         }
     }
 }

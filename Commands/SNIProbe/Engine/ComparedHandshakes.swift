@@ -4,12 +4,15 @@ internal import DirectHTTP
 /// The handshakes of one probe with and without the name, in an order that several servers behind one address
 /// cannot deceive.
 ///
-/// The first two begin at the same time. If they differ, or the first is not what a client needs, three more
-/// pairs follow, each handshake after the one before it: without, with, without, with, with, without. A load
-/// balancer then shows both of two servers in turn to each kind of handshake, whichever of the first two it
-/// takes first, and all of four unless it takes them the other way round. As soon as the first has had two
+/// The first two begin at the same time. If they differ, or the first is not what a client needs, six more
+/// follow, each after the one before it: three without the name, then three with it. It is the one order in
+/// which a load balancer shows all of two, three and four servers in turn to each kind of handshake; if it
+/// takes the second of the first two before the first, all but one of four. As soon as the first has had two
 /// answers, no cause is to be proved any more, and the series ends. No other probe of the process connects to
 /// the address meanwhile.
+///
+/// If neither of the first two is answered for a second, both are made once more: of several servers they may
+/// have met two that are silent.
 ///
 /// All offer the same but the name. After the end of the first handshake the second has a second, or six
 /// times as long as that took; what has not ended then counts as no answer. Where others of its kind were
@@ -49,6 +52,9 @@ struct ComparedHandshakes {
         let confirmations: @Sendable (Handshake?, Handshake?) -> [Side]
         /// Whether handshakes of one kind had different answers.
         let vary: @Sendable ([Handshake]) -> Bool
+        /// Gets all handshakes like the second, and whether those like the first vary, before another probe
+        /// begins its series.
+        let note: @Sendable ([Handshake], Bool) -> Void
     }
 
     enum Side: Sendable {
@@ -65,10 +71,8 @@ struct ComparedHandshakes {
         case again(Side, Int, Handshake)
         /// The handshake of this number has been silent for a while, or has ended.
         case silence(Int)
-        /// One of the first two has not ended for a while, and the other has.
-        case doubt
-        /// So much time has passed since they began.
-        case stillness
+        /// One of the first two has not ended for a while. The last of these counts.
+        case doubt(Int)
         /// The second has had its time.
         case end
     }
@@ -78,6 +82,7 @@ struct ComparedHandshakes {
     private var queue: [Side] = []
     private var pending = 0
     private var started = 0
+    private var doubts = 0
     private var hasConfirmed = false
     /// Whether the second handshake has had its time.
     private var hasGivenUp = false
@@ -94,7 +99,9 @@ struct ComparedHandshakes {
             // In this order: each connects before it waits for the first time.
             group.addTask(executorPreference: plan.loop) { .lead(await plan.first()) }
             group.addTask(executorPreference: plan.loop) { .second(await plan.second()) }
-            doubt(after: plan.patience / 2, with: .stillness, in: &group)
+            let isKnown = plan.slowest() > 0
+            let rest = plan.end.since(plan.loop.now).clampedNanoseconds
+            doubt(after: isKnown ? plan.patience / 2 : min(plan.patience, rest / 2), in: &group)
             while let event = await group.next() {
                 take(event, in: &group)
                 guard !isOver, isDone else { continue }
@@ -127,7 +134,9 @@ struct ComparedHandshakes {
             if !isOver { settle(after: handshake, in: &group) }
         case .alone(let nanoseconds):
             guard !isOver else { return }
-            waited = nanoseconds
+            waited += nanoseconds
+            // What was confirmed meanwhile for another name need not be again.
+            if hasConfirmed { queue = plan.confirmations(lead?.handshake, second) }
             goOn(in: &group)
         case .quiet: if !isOver { beginNext(in: &group) }
         case .again(let side, let number, let handshake):
@@ -135,8 +144,8 @@ struct ComparedHandshakes {
             if side == .first { firstAgain.append(handshake) } else { secondAgain.append(handshake) }
             if !isOver, number == started { goOn(in: &group) }
         case .silence(let number): if !isOver, number == started { goOn(in: &group) }
-        case .doubt: if !isOver, lead == nil || second == nil { confirm(in: &group) }
-        case .stillness: if !isOver, lead == nil, second == nil { confirm(in: &group) }
+        case .doubt(let number):
+            if !isOver, number == doubts, lead == nil || second == nil { confirm(in: &group) }
         case .end: hasGivenUp = true
         }
     }
@@ -144,34 +153,47 @@ struct ComparedHandshakes {
     /// Confirms results that are surprising. While one is missing, waits for it half of the time.
     private mutating func settle(after handshake: Handshake, in group: inout TaskGroup<Event>) {
         if lead != nil, second != nil { return confirm(in: &group) }
-        doubt(after: patience(after: handshake) / 2, with: .doubt, in: &group)
+        doubt(after: patience(after: handshake) / 2, in: &group)
     }
 
     /// Waits for an answer so long, or twice as long as the slowest one has taken.
-    private func doubt(after time: UInt64, with event: Event, in group: inout TaskGroup<Event>) {
+    private mutating func doubt(after time: UInt64, in group: inout TaskGroup<Event>) {
+        doubts += 1
         let moment = plan.loop.now.advanced(byNanoseconds: max(time, 2 * plan.slowest()))
-        if moment < plan.end { wake(at: moment, with: event, in: &group) }
+        if moment < plan.end { wake(at: moment, with: .doubt(doubts), in: &group) }
     }
 
     private mutating func confirm(in group: inout TaskGroup<Event>) {
-        guard !hasConfirmed else { return }
+        guard !hasConfirmed, queue.isEmpty else { return }
         let plan = plan
         queue = plan.confirmations(lead?.handshake, second)
-        hasConfirmed = !queue.isEmpty
-        guard hasConfirmed else { return }
+        guard !queue.isEmpty else { return }
+        started += 1
+        // Two that are asked for again prove nothing, and need not be alone.
+        let proves = queue.count > 2
+        hasConfirmed = proves
         let silence = max(plan.patience / 2, 2 * plan.slowest())
         group.addTask(executorPreference: plan.loop) {
-            .alone(await plan.turn.takeAlone(afterSilenceOf: silence))
+            .alone(proves ? await plan.turn.takeAlone(afterSilenceOf: silence) : await plan.turn.join())
         }
     }
 
     /// Goes on with the series. At its end others may connect again.
     private mutating func goOn(in group: inout TaskGroup<Event>) {
         started += 1
-        if plan.vary((lead.map { [$0.handshake] } ?? []) + firstAgain) { queue = [] }
-        // What begins after the end would say that it was silent.
-        if plan.loop.now >= plan.end.advanced(byNanoseconds: waited) { queue = [] }
-        guard !queue.isEmpty else { return plan.turn.end() }
+        let varies = plan.vary((lead.map { [$0.handshake] } ?? []) + firstAgain)
+        if varies { queue = [] }
+        // What begins too late for an answer would say that it was silent.
+        let made = [lead?.handshake, second].compactMap { $0 } + firstAgain + secondAgain
+        let slowest = made.filter { $0.answer != nil }.map(\.nanoseconds).max() ?? 0
+        let last = plan.loop.now.advanced(byNanoseconds: 2 * slowest)
+        if last >= plan.end.advanced(byNanoseconds: waited) { queue = [] }
+        guard !queue.isEmpty else {
+            plan.note((second.map { [$0] } ?? []) + secondAgain, varies)
+            plan.turn.end()
+            if !hasConfirmed, let one = lead?.handshake ?? second { settle(after: one, in: &group) }
+            return
+        }
         // What has ended a moment ago, a load balancer may still count.
         let times = [lead?.handshake, second].compactMap { $0?.nanoseconds }
         let pause = min(Self.longestPause, 2 * (times.min() ?? 0))

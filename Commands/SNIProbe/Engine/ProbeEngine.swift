@@ -212,7 +212,8 @@ struct ProbeEngine: Sendable {
                     return await repeated(probe, name, CallLimit(limit.timeouts, until: end))
                 },
                 confirmations: { confirmations(probe, firstName, first: $0, second: $1) },
-                vary: { tools.vary($0, probe.target) }
+                vary: { tools.vary($0, probe.target) },
+                note: { noteDefault($0, varies: $1, at: probe) }
             )
         )
         await compared.run()
@@ -221,7 +222,6 @@ struct ProbeEngine: Sendable {
         observation.firstAgain = compared.firstAgain
         observation.secondAgain = compared.secondAgain
         tools.memory.note(observation.firsts + observation.seconds, at: probe.endpoint)
-        noteDefault(of: observation)
         return compared.waited
     }
 
@@ -241,10 +241,9 @@ struct ProbeEngine: Sendable {
         let sides = [first, second].map { $0?.side(identity) ?? .unknown }
         tools.memory.note([first, second].compactMap { $0 }, at: probe.endpoint)
         if sides == [.unknown, .unknown] {
-            // Both are silent where others were answered.
-            guard first == nil, second == nil, tools.memory.slowest(at: probe.endpoint) != nil else {
-                return []
-            }
+            guard first == nil, second == nil else { return [] }
+            // Both are silent, and it is not known that others were answered.
+            if tools.memory.slowest(at: probe.endpoint) == nil { return [.first, .second] }
         }
         // What was sent as SNI is expected to decide the certificate only if it is the host's own name.
         if firstName == SNI(name: target.host.name?.text) {
@@ -256,16 +255,17 @@ struct ProbeEngine: Sendable {
         }
         // A handshake that is repeated anyway needs no confirmation.
         return settings.repeats > 1
-            ? [.second, .second, .second] : [.second, .first, .second, .first, .first, .second]
+            ? [.second, .second, .second] : [.second, .second, .second, .first, .first, .first]
     }
 
-    /// Notes what a whole series of handshakes has got without a name, or that it got different answers.
-    private func noteDefault(of observation: Observation) {
-        guard let second = observation.second, second.serverName == nil else { return }
-        let answers = Set(observation.seconds.map(\.answer))
-        guard !answers.contains(nil), observation.secondAgain.count > 1 || answers.count > 1 else { return }
-        let answer = answers.count == 1 ? answers.first ?? nil : nil
-        tools.memory.noteDefault(answer, of: observation.probe.defaultKey)
+    /// Notes what a whole series of handshakes has got without a name, or that it got different answers: to
+    /// them, or with the name, so that further names have to be confirmed as well.
+    private func noteDefault(_ seconds: [Handshake], varies: Bool, at probe: Probe) {
+        guard seconds.first?.serverName == nil else { return }
+        let answers = Set(seconds.map(\.answer))
+        guard !answers.contains(nil), varies || seconds.count > 2 || answers.count > 1 else { return }
+        let isOne = answers.count == 1 && !varies
+        tools.memory.noteDefault(isOne ? answers.first ?? nil : nil, of: probe.defaultKey)
     }
 
     /// Makes a handshake for each kind of key and version that the first did not get, as far as wanted.

@@ -9,7 +9,7 @@ final class ProbeTools: Sendable {
     let context: ContextSource
     let chains = ChainCache()
     let turns: AddressTurns
-    let memory = AddressMemory()
+    let memory: AddressMemory
     /// The HTTPS records, if they are wanted.
     let records: RecordSource?
     /// Whether a client would say different things of handshakes of one kind.
@@ -21,10 +21,12 @@ final class ProbeTools: Sendable {
         _ settings: ProbeSettings,
         loop: EventLoop,
         turns: AddressTurns = AddressTurns(),
+        memory: AddressMemory = AddressMemory(),
         records: RecordSource? = nil,
         vary: @escaping Variance = { _, _ in false }
     ) {
-        (self.settings, self.turns, self.records, self.vary) = (settings, turns, records, vary)
+        (self.settings, self.turns, self.memory) = (settings, turns, memory)
+        (self.records, self.vary) = (records, vary)
         timeouts =
             Timeouts(
                 queue: settings.timeout,

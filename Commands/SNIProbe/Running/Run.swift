@@ -89,6 +89,8 @@ final class Run {
         var loop = EventLoop.shared
         /// Which probe an address belongs to, in all runs that go on at the same time.
         var turns = AddressTurns()
+        /// What they have learned of addresses.
+        var memory = AddressMemory()
         /// When the run ends even if it is not complete.
         var end = Instant.never
     }
@@ -114,6 +116,7 @@ final class Run {
             options.settings,
             loop: surroundings.loop,
             turns: surroundings.turns,
+            memory: surroundings.memory,
             records: try options.recordSource,
             vary: { [settings = options.settings] in
                 Judge(settings: settings, now: Int(clamping: UnixTime.now.seconds)).vary($0, for: $1)

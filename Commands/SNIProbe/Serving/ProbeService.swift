@@ -12,7 +12,7 @@ final class ProbeService: Sendable {
     private let context: Result<SurveyContext, TLSError>
     private let modules: [String: ProbeSettings]
     private let state = Locked(State())
-    private let turns = AddressTurns()
+    private let (turns, memory) = (AddressTurns(), AddressMemory())
     private let requests: BlockingWork
     private let rounds = BlockingWork(threadLimit: 1)
 
@@ -121,7 +121,7 @@ final class ProbeService: Sendable {
         defer { state.withLock { $0.alarms.append(alarm) } }
         let console = Console(isTerminal: false, errorsAreTerminal: false, usesColor: false, unicode: true)
         var surroundings = Run.Surroundings(alarm: alarm, console: console, context: context)
-        (surroundings.end, surroundings.turns) = (end, turns)
+        (surroundings.end, surroundings.turns, surroundings.memory) = (end, turns, memory)
         do throws(UsageError) {
             _ = try Run(options, to: output, in: surroundings).run()
             return true

@@ -342,15 +342,15 @@ struct Judge: Sendable {
         if variesInName(observation.firsts, of: target) || variesInName(observation.seconds, of: target) {
             return SNIFinding(sent: sent, verdict: .varies)
         }
-        // What could not be confirmed is not said.
-        if observation.isHalfConfirmed { return SNIFinding(sent: sent, verdict: .unknown) }
         let first = firsts.contains(.unknown) ? .unknown : firsts.first ?? .unknown
         let second = seconds.contains(.unknown) ? .unknown : seconds.first ?? .unknown
         let verdict =
             sent == nil
             ? SNIFinding.Verdict(with: second, without: first)
             : SNIFinding.Verdict(with: first, without: second)
-        return SNIFinding(sent: sent, verdict: verdict)
+        // What could not be confirmed is not said. The same right certificate needs no confirmation.
+        let isPlain = verdict == .noDifference && first.isMatching
+        return SNIFinding(sent: sent, verdict: observation.isHalfConfirmed && !isPlain ? .unknown : verdict)
     }
 }
 

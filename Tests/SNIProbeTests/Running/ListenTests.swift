@@ -332,6 +332,30 @@ struct ListenTests {
         #expect(throws: UsageError.self) { try Options(arguments) }
     }
 
+    @Test("What an address serves without SNI is confirmed once for all requests of one moment", .idleLimit)
+    func sharedDefault() async throws {
+        let (lab, names) = (try Lab(), (0..<6).map { "n\($0).test" })
+        let server = try lab.server(
+            try lab.issuer.issue(CertificateProfile(names.map { .dns($0) }, commonName: "n0.test"))
+        )
+        var options = try Options(["--listen", "127.0.0.1:0", "--listen-any"])
+        options.settings.roots = .only([.pem(Array(lab.root.rootPEM.utf8))])
+        // Nothing ends early on a busy machine.
+        (options.settings.timeout, options.settings.comparisonTime) = (.seconds(3600), .seconds(3600))
+        let service = try ProbeService(options, context: ContextSource.make(options.settings))
+        try await withThrowingTaskGroup(of: String.self) { group in
+            for name in names {
+                let target = "\(name)@\(server.authority)".replacing(":", with: "%3A")
+                let head = "GET /probe?target=\(target) HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+                let request = try ServedRequest(head: Array(head.utf8)[...], names: [])
+                group.addTask { try await service.answer(request).body }
+            }
+            for try await text in group { #expect(text.contains("sni_probe_sni_needed")) }
+        }
+        // Two for each, and six that confirm.
+        #expect(server.records.count == 2 * names.count + 6)
+    }
+
     @Test("Requests and rounds of one moment leave each other's handshakes at an address alone", .idleLimit)
     func oneMoment() async throws {
         let (lab, names) = (try Lab(), (0..<6).map { "n\($0).test" })

@@ -216,8 +216,8 @@ struct HintTests {
             behaviour: .sequence(
                 [
                     .http { _ in .text("") }, .bytes(Self.nonsense), .bytes(Self.nonsense),
-                    .http { _ in .text("") }, .bytes(Self.nonsense), .http { _ in .text("") },
-                    .http { _ in .text("") }, .bytes(Self.nonsense),
+                    .bytes(Self.nonsense), .bytes(Self.nonsense), .http { _ in .text("") },
+                    .http { _ in .text("") }, .http { _ in .text("") },
                 ]
             )
         )

@@ -1,3 +1,4 @@
+import DirectCore
 import DirectTestTime
 import Dispatch
 import TLSFixtures
@@ -29,6 +30,8 @@ struct SeveralServersTests {
         case expired
         /// Ends each connection.
         case dead
+        /// Says nothing.
+        case silent
     }
 
     private func server(_ member: Member) throws -> FixtureServer? {
@@ -43,6 +46,7 @@ struct SeveralServersTests {
                 .text("")
             }
         case .dead: nil
+        case .silent: try FixtureServer.start(behaviour: .bytes(.silent))
         }
     }
 
@@ -73,33 +77,22 @@ struct SeveralServersTests {
         }
     }
 
-    @Test("Of three servers in turn, one of which is wrong, it is taken for all in no order")
-    func three() async throws {
-        for bad in [Member.stranger, .expired, .dead] {
-            for place in 0..<3 {
-                var members = [Member.good, .good, .good]
-                members[place] = bad
+    @Test(
+        "Of three or four servers in turn none is taken for all, in no order, and the name is for nothing in it",
+        arguments: 3...4
+    )
+    func severalInTurn(size: Int) async throws {
+        for (good, bad) in [Member.good, .needing].flatMap({ good in
+            [Member.stranger, .expired, .dead].map { (good, $0) }
+        }) {
+            for (count, place) in (1..<size).flatMap({ count in (0..<size).map { (count, $0) } }) {
+                let members = (0..<size).map { ($0 + place) % size < count ? bad : good }
                 let record = try await probe(members)
                 let said = record.faults.map(\.id.rawValue) + record.warnings.map(\.id.rawValue)
-                // The first two meet the same, so the third is not asked.
-                #expect(said == (place == 2 ? [] : ["answers_vary"]), "\(members)")
-            }
-        }
-    }
-
-    @Test("Of four servers in turn none is taken for all, in no order, and the name is for nothing in it")
-    func four() async throws {
-        for bad in [Member.stranger, .expired, .dead] {
-            for count in 1...3 {
-                for place in 0..<4 {
-                    let members = (0..<4).map { ($0 + place) % 4 < count ? bad : Member.good }
-                    let record = try await probe(members)
-                    let said = record.faults.map(\.id.rawValue) + record.warnings.map(\.id.rawValue)
-                    // The first two meet the same, so the others are not asked.
-                    let isAlike = members[0] == .good && members[1] == .good
-                    #expect(said == (isAlike ? [] : ["answers_vary"]), "\(members)")
-                    #expect(record.sni.verdict == (isAlike ? .noDifference : .varies), "\(members)")
-                }
+                // The first two meet the same, so the others are not asked.
+                let isAlike = members[0] == .good && members[1] == .good
+                #expect(said == (isAlike ? [] : ["answers_vary"]), "\(members)")
+                #expect(record.sni.verdict == (isAlike ? .noDifference : .varies), "\(members)")
             }
         }
     }
@@ -127,7 +120,7 @@ struct SeveralServersTests {
     @Test("Different answers without the name end the proof of a cause, though all with it are alike")
     func otherDefault() async throws {
         let record = try await probe(
-            [.stranger, .foreigner, .needing, .stranger, .needing, .stranger, .stranger, .needing]
+            [.stranger, .foreigner, .needing, .needing, .needing, .stranger, .stranger, .stranger]
         )
         #expect(record.faults.map(\.id) == [.answersVary])
         #expect(record.faults.first?.text.hasPrefix("answers vary without SNI: ") == true)
@@ -181,6 +174,66 @@ struct SeveralServersTests {
         }
     }
 
+    @Test("Of four servers in turn, two of which say nothing, the first two are not taken for all")
+    func silentPair() async throws {
+        let (silent, good) = (try #require(try server(.silent)), try #require(try server(.good)))
+        let turns = [silent, silent, good, good].map(\.port)
+        let relay = try DialogueRelay(inTurn: turns, connections: 20)
+        let (time, roots) = (HeldTime(), lab.root.rootPEM)
+        async let probed = SNIProbeTests.probe(
+            ["\(host)@127.0.0.1:\(relay.port)", "-t", "100s"],
+            trusting: roots,
+            on: time.loop
+        )
+        _ = try await silent.waitUntil { $0.count == 2 }
+        // Nothing has been answered for a second.
+        try await time.pass(.seconds(1))
+        _ = try await good.waitUntil { records in records.count { $0.end != nil } == 2 }
+        await time.settle()
+        time.advance(by: .seconds(100))
+        let record = try #require(try await probed.record)
+        #expect(record.faults.map(\.text) == ["answers vary: 1 of 2 do not answer"])
+        #expect(record.sni.verdict == .varies)
+    }
+
+    @Test(
+        "A handshake of the series begins only while there is time for its answer",
+        arguments: [300, 500, 700, 900, 1200, 1500, 2000]
+    )
+    func slow(_ milliseconds: Int64) async {
+        let (time, delay) = (HeldTime(), Duration.milliseconds(milliseconds))
+        let end = time.moment(after: .seconds(5))
+        let answer: @Sendable () -> Handshake = {
+            time.advance(by: delay)
+            var handshake = Handshake(outcome: .failure(time.now < end ? .reset : .silentTLS))
+            handshake.tlsTime = delay
+            return handshake
+        }
+        let turn = AddressTurns().turn(at: Endpoint("192.0.2.1:443"), on: time.loop)
+        var compared = ComparedHandshakes(
+            .init(
+                loop: time.loop,
+                end: end,
+                patience: 1_000_000_000,
+                slowest: { 0 },
+                turn: turn,
+                first: { ComparedHandshakes.Lead(handshake: answer()) },
+                // It takes no time, so that no pause follows.
+                second: { Handshake(outcome: .failure(.reset)) },
+                again: { _, _ in answer() },
+                confirmations: {
+                    $0 == nil || $1 == nil ? [] : [.second, .second, .second, .first, .first, .first]
+                },
+                vary: { _ in false },
+                note: { _, _ in }
+            )
+        )
+        await compared.run()
+        let made = compared.firstAgain + compared.secondAgain
+        #expect(made.allSatisfy { $0.failure == .reset })
+        #expect(made.count == 6 || milliseconds > 300)
+    }
+
     @Test("A server that is silent without the name delays the verdict by two seconds, not by the time limit")
     func bounded() async throws {
         let end = DispatchSemaphore(value: 0)
@@ -210,7 +263,7 @@ struct SeveralServersTests {
             _ = try await server.waitUntil { records in
                 records.count { $0.serverName == nil && $0.hello != nil } == count
             }
-            if count < 4 { try await time.pass(.milliseconds(250)) }
+            try await time.pass(.milliseconds(250))
         }
         _ = try await server.waitUntil { $0.count { $0.serverName != nil && $0.end != nil } == 4 }
         await time.settle()

@@ -16,34 +16,51 @@ struct LateOptionTests {
         if case .settings(.setTooLate(let option)) = error.reason { option } else { nil }
     }
 
-    private static let changes: [(String, @Sendable (inout Request) throws -> Void)] = [
-        ("timeouts", { $0.timeouts.total = .seconds(1) }),
-        ("redirects", { $0.redirects = .deliver }),
-        ("retries", { $0.retries = RetryPolicy() }),
-        ("hedging", { $0.hedging = .off }),
-        ("authenticator", { $0.authenticator = .bearer("x") }),
-        ("authenticator", { try $0.setURL(HTTPURL("http://user:word@a.test/")) }),
-    ]
+    /// Sets an option that is read before requests go to the network.
+    struct Change: Sendable {
+        let name: String
+        let reader: OptionRule.Reader
+        let make: @Sendable (inout Request) throws -> Void
+
+        static let all =
+            OptionRule.all.filter { $0.reader < .sending }.map { rule in
+                Change(name: rule.name, reader: rule.reader) {
+                    rule.clear(&$0.options)
+                    rule.inherit(into: &$0.options, from: try RequestOptionTests.full().options)
+                }
+            } + [
+                Change(name: "authenticator", reader: .hop) {
+                    try $0.setURL(HTTPURL("http://user:word@a.test/"))
+                }
+            ]
+    }
+
+    @Test("The options that the pages name are read early, some when the call begins")
+    func early() {
+        let ofCall = Set(Change.all.filter { $0.reader == .call }.map(\.name))
+        let others = Set(Change.all.map(\.name)).subtracting(ofCall)
+        #expect(ofCall.isSuperset(of: ["timeouts", "redirects", "hedging"]))
+        #expect(others.isSuperset(of: ["retries", "authenticator"]))
+    }
 
     @Test(
         "What a network interceptor sets without effect is an error that names it",
-        arguments: 0..<6,
+        arguments: Change.all,
         [true, false]
     )
-    func network(index: Int, isCopy: Bool) async throws {
-        let (name, change) = Self.changes[index]
-        let client = client(isCopy ? copying(change) : anew(change))
+    func network(change: Change, isCopy: Bool) async throws {
+        let client = client(isCopy ? copying(change.make) : anew(change.make))
         for hasOptions in [false, true] {
             var request = Request(.get, "http://a.test/")
             if hasOptions {
                 request.timeouts.total = .seconds(100)
-                request.redirects = RedirectPolicy()
+                request.redirects = .deliver
                 request.retries = RetryPolicy()
-                request.hedging = HedgingPolicy()
+                request.hedging = .off
             }
             let error = try await httpError { [request] in try await client.fetch(request) }
-            #expect(option(in: error) == name && error.url?.host.description == "a.test")
-            #expect("\(error)".contains("\(name) of a request is set where it has no effect"))
+            #expect(option(in: error) == change.name && error.url?.host.description == "a.test")
+            #expect("\(error)".contains("\(change.name) of a request is set where it has no effect"))
             #expect(!"\(error)".contains("word") && !error.isWorthRetrying)
         }
     }
@@ -100,21 +117,21 @@ struct LateOptionTests {
 
     @Test("What a decision about a redirect sets without effect is an error, and what has effect is none")
     func redirect() async throws {
-        for (index, (name, change)) in Self.changes.enumerated() {
+        for change in Change.all {
             let script = Script.redirecting(302, "/next")
             let client = script.client {
                 $0.redirects.decide = { redirect in
                     var next = redirect.next
-                    try change(&next)
+                    try change.make(&next)
                     return .follow(next)
                 }
             }
-            guard [0, 1, 3].contains(index) else {
+            guard change.reader == .call else {
                 #expect(try await client.get("http://a.test/").status == 200)
                 continue
             }
             let error = try await httpError { try await client.get("http://a.test/") }
-            #expect(option(in: error) == name && script.requests.count == 1)
+            #expect(option(in: error) == change.name && script.requests.count == 1)
         }
     }
 }

@@ -358,7 +358,10 @@ extension Plan {
             calls[call].replies = [ReplyPlan(size: 100, lifetime: dice.one(of: [1, 10, 20, 45]))]
         }
         guard dice.chance(50) else { return }
-        for call in calls.indices { calls[call].replies[0].isRestored = true }
+        // A file that is downloaded says itself of which version it is.
+        for call in calls.indices where calls[call].download == nil {
+            calls[call].replies[0].isRestored = true
+        }
     }
 
     /// Servers are at other ports.

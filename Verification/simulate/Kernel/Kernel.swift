@@ -93,6 +93,8 @@ final class Kernel: @unchecked Sendable {
     /// The bytes that the client has received since it let other tasks run, and the most of them so far.
     private var bytesAtATime = 0
     private(set) var mostBytesAtATime = 0
+    /// Whether a thread of the client runs.
+    private var isOnThread = false
     private var isStuck = false
     /// When sockets were refused because descriptors had run out.
     var shortages: [UInt64] = []
@@ -157,8 +159,10 @@ final class Kernel: @unchecked Sendable {
         counts[name, default: 0] += 1
     }
 
-    /// Counts bytes that the client has received.
+    /// Counts bytes that the client has received. A thread of its own keeps no other from running, and goes
+    /// on with the next job at once, so that a task that has yielded there is not seen to have done so.
     func countReceived(_ bytes: Int) {
+        guard !isOnThread else { return }
         bytesAtATime += bytes
         mostBytesAtATime = max(mostBytesAtATime, bytesAtATime)
     }
@@ -253,7 +257,11 @@ final class Kernel: @unchecked Sendable {
     }
 
     func pauseThread(_ nanoseconds: UInt64, _ body: @escaping () -> Bool) {
-        after(nanoseconds: nanoseconds) { [self] in if body() { threads -= 1 } }
+        after(nanoseconds: nanoseconds) { [self] in
+            isOnThread = true
+            if body() { threads -= 1 }
+            isOnThread = false
+        }
     }
 
     /// Runs jobs, the loop and the network until `isOver`.

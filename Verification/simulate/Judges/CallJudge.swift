@@ -104,7 +104,9 @@ struct CallJudge {
     /// Judges the call's time against its deadline and its cancellation.
     private func judgeTime(isSuccess: Bool) {
         let elapsed = world.kernel.now - start
-        var pauses = UInt64((call.pauseOfReader + call.uploadPause) * 1000)
+        // The one in which the call's time ends, and those behind what had arrived by then.
+        let readersPauses = call.pauseOfReader * max(1, world.calls[number].latePauses)
+        var pauses = UInt64((readersPauses + call.uploadPause) * 1000)
         // The disk works on threads, and what was begun is waited for.
         if call.download != nil { pauses += UInt64(plan.network.longestThreadStart) * 6000 }
         // A stop gives the waits for other threads up to a second more.

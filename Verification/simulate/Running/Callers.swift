@@ -148,7 +148,7 @@ final class Callers: @unchecked Sendable {
             for try await piece in response.body {
                 body += piece
                 if call.reading == .firstPiece { break }
-                if call.reading == .slowly { await kernel.sleep(microseconds: call.pauseOfReader) }
+                if call.reading == .slowly { await pause(number, after: piece.count) }
             }
         }
         let isWhole = call.reading != .none && call.reading != .firstPiece
@@ -160,6 +160,17 @@ final class Callers: @unchecked Sendable {
             transaction: response.transaction,
             retryStop: response.retryStop
         )
+    }
+
+    /// Pauses behind a piece, and counts the pauses that end after the call's deadline: what had arrived by
+    /// then is still read, 256 KiB of it at most and what was in the client's buffers.
+    private func pause(_ number: Int, after count: Int) async {
+        let call = plan.calls[number]
+        let end = call.total.map { (world.calls[number].start ?? 0) + UInt64($0) * 1000 } ?? .max
+        var isLate: Bool { kernel.now > end }
+        if isLate { world.calls[number].lateBytes += count }
+        await kernel.sleep(microseconds: call.pauseOfReader)
+        if isLate, world.calls[number].lateBytes <= 400_000 { world.calls[number].latePauses += 1 }
     }
 
     /// Downloads to a file.

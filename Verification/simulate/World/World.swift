@@ -113,6 +113,9 @@ final class World: @unchecked Sendable {
         var outcome = ""
         /// When its task was cancelled.
         var cancelled: UInt64?
+        /// The bytes that a slow reader got after the deadline, and its pauses that ended after it.
+        var lateBytes = 0
+        var latePauses = 0
         /// The reply that the caller got, and read whole; `nil` if the call failed.
         var reply: Int?
         /// What a download has told its caller last, and what it can continue when it begins.

@@ -261,6 +261,25 @@ struct WireTests {
         }
     }
 
+    @Test(
+        "A connection that is given up before its handshake needs no closing alert",
+        arguments: ["", ", from a kept connection"]
+    )
+    func spares(_ kind: String) async throws {
+        let folder = try #require(Self.folder)
+        let client = ChangedClient(job: { job in
+            let place = job.routes[0].addresses[0].replacing(":", with: "/")
+            let spare = "exec 3<>/dev/tcp/\(place)"
+            let shell = ShellCommand.run("bash -c \(Shell.quoted(spare))", within: .seconds(20))
+            #expect(shell.ending == .exited(0))
+        })
+        let vector = try #require(folder.vector("connections: close_notify of the client\(kind)"))
+        let authority = try WireAuthority(certificates: folder.certificates)
+        let row = await VectorRunner(client: client, folder: folder, authority: authority)
+            .runOverNetwork(vector)
+        #expect(row.outcome == .passed)
+    }
+
     @Test("A vector starts only the servers that its URLs lead to", arguments: ["http", "https"])
     func servers(_ scheme: String) throws {
         let folder = try #require(Self.folder)

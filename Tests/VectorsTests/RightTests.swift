@@ -199,7 +199,12 @@ struct RightTests {
         #expect(faults("Transfer-Encoding: chunked, gzip", "x") == ["the last transfer coding"])
         #expect(faults(chunked, "x") == ["chunks"])
         #expect(faults(chunked, "1 \r\nx\r\n0\r\n\r\n") == ["the size of a chunk"])
-        #expect(faults(chunked, "1;a = b\r\nx\r\n0\r\n\r\n") == ["a chunk extension"])
+        for blank in ["a = b", "a=b\t", #"a="b" ;c"#, #"a="b\" ;c"#] {
+            #expect(faults(chunked, "1;\(blank)\r\nx\r\n0\r\n\r\n") == ["a chunk extension"])
+        }
+        for quoted in [#"a="b c""#, #"a="b\" c\\";d="\te;""#] {
+            #expect(faults(chunked, "1;\(quoted)\r\nx\r\n0\r\n\r\n") == [])
+        }
         #expect(faults(chunked, "1\r\nxy\r\n0\r\n\r\n") == ["behind a chunk"])
         #expect(faults(chunked, "1\r\nx\r\n0\r\n") == ["trailers"])
         let trailers = "1\r\nx\r\n0\r\nContent-Length: 1\r\nReferer: a\r\nreferer: b\r\n\r\n"
@@ -215,6 +220,12 @@ struct RightTests {
         #expect(
             faults("Connection: keep-alive\r\nKeep-Alive: max=1\r\nTE: a\r\nConnection: close,\tTE") == []
         )
+        let lists = ["Expect: 100-continue", "Expect: a=1", "Content-Encoding: a", "Content-Encoding: b"]
+        let codings = "Transfer-Encoding: gzip\r\nTransfer-Encoding: "
+        #expect(faults(lists.joined(separator: "\r\n") + "\r\n\(codings)Chunked") == [])
+        #expect(faults("\(codings)chunked\r\nTransfer-Encoding: Chunked") == ["chunked"])
+        #expect(faults("\(codings)chunked,\tchunked") == ["chunked"])
+        #expect(faults("Referer: a\r\nreferer: b") == ["referer"])
         func right(_ name: String, _ reason: String) async throws -> Right? {
             var response = ReportedResponse(status: 200, fields: [], body: [])
             response.reason = reason

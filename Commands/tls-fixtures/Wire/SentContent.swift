@@ -47,7 +47,7 @@ struct SentContent {
                 return note("the size of a chunk", "hexadecimal digits", line.latin1)
             }
             // No blanks that are there for old recipients alone (RFC 9110, section 5.6.3).
-            if line.contains(32) || line.contains(9) {
+            if line.hasBlankOutsideQuotes {
                 note("a chunk extension", "without blanks", line.latin1)
             }
             guard count > 0 else { return takeTrailers() }
@@ -91,5 +91,28 @@ struct SentContent {
 
     private mutating func note(_ what: String, _ expected: String, _ got: String) {
         faults.append(Difference(what: what, expected: expected, got: got))
+    }
+}
+
+extension ArraySlice<UInt8> {
+    /// Whether a space or a tab stands where no quoted string is (RFC 9110, section 5.6.4). One without an
+    /// end is none.
+    fileprivate var hasBlankOutsideQuotes: Bool {
+        var rest = self
+        while let byte = rest.popFirst() {
+            if byte == 32 || byte == 9 { return true }
+            if byte == UInt8(ascii: "\""), let end = rest.endOfQuotedString { rest = rest[end...] }
+        }
+        return false
+    }
+
+    /// Where a quoted string ends that has begun before. `nil`: nowhere.
+    private var endOfQuotedString: Int? {
+        var isEscaped = false
+        for index in indices {
+            if !isEscaped, self[index] == UInt8(ascii: "\"") { return index + 1 }
+            isEscaped = !isEscaped && self[index] == UInt8(ascii: "\\")
+        }
+        return nil
     }
 }

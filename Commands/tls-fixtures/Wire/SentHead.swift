@@ -22,6 +22,12 @@ struct SentHead {
 
     private func values(_ name: String) -> [String] { fields.filter { $0.name == name }.map(\.value) }
 
+    /// The elements of a list in all its lines, in lower case and without blanks.
+    private func elements(_ name: String) -> [String] {
+        values(name).joined(separator: ",").lowercased().split(separator: ",")
+            .map { $0.filter { $0 != " " && $0 != "\t" } }
+    }
+
     /// What stands behind it, as its own fields frame it.
     var content: SentContent {
         SentContent(rest[...], lengths: values("content-length"), codings: values("transfer-encoding"))
@@ -55,22 +61,24 @@ struct SentHead {
     }
 
     /// What no request may have: lines that are not HTTP, bytes behind the head that nothing frames, two
-    /// framings, fields about the connection that are not listed, and more lines than one of a field that is
-    /// no list (RFC 9110, section 5.3).
+    /// framings, fields about the connection that are not listed, more lines than one of a field that is no
+    /// list (RFC 9110, section 5.3), and chunked twice.
     ///
     /// - Parameter wanted: A head that may have more of them, too.
     func malformations(besides wanted: SentHead? = nil) -> [Difference] {
-        faults + unlisted
-            + Self.fieldsThatComeOnce.flatMap { name in
-                let (most, count) = (max(1, wanted?.values(name).count ?? 0), values(name).count)
-                return count > most ? [Difference(what: name, expected: "once", got: "\(count) times")] : []
-            }
+        func repetitions(_ what: String, count: (SentHead) -> Int) -> [Difference] {
+            let (most, count) = (max(1, wanted.map(count) ?? 0), count(self))
+            return count > most ? [Difference(what: what, expected: "once", got: "\(count) times")] : []
+        }
+        return faults + unlisted
+            + Self.fieldsThatComeOnce.flatMap { name in repetitions(name) { $0.values(name).count } }
+            // Chunks within chunks (RFC 9112, section 6.1).
+            + repetitions("chunked") { $0.elements("transfer-encoding").count { $0 == "chunked" } }
     }
 
     /// Fields about the connection that Connection does not list (RFC 9110, sections 7.6.1, 7.8 and 10.1.4).
     private var unlisted: [Difference] {
-        let options = values("connection").joined(separator: ",").lowercased().split(separator: ",")
-            .map { $0.filter { $0 != " " && $0 != "\t" } }
+        let options = elements("connection")
         return ["http2-settings", "keep-alive", "te", "upgrade"].filter {
             !values($0).isEmpty && !options.contains($0)
         }
@@ -78,9 +86,9 @@ struct SentHead {
     }
 
     static let fieldsThatComeOnce = [
-        "authorization", "content-encoding", "content-length", "content-type", "cookie", "date", "expect",
-        "from", "host", "if-modified-since", "if-range", "if-unmodified-since", "max-forwards", "origin",
-        "proxy-authorization", "range", "referer", "transfer-encoding", "user-agent",
+        "authorization", "content-length", "content-type", "cookie", "date", "from", "host",
+        "if-modified-since", "if-range", "if-unmodified-since", "max-forwards", "origin",
+        "proxy-authorization", "range", "referer", "user-agent",
     ]
 
     /// Lines that are not HTTP, two framings, or none before bytes that need one.

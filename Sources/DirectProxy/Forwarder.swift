@@ -40,6 +40,8 @@ final class Forwarder: @unchecked Sendable {
         case content(ForwardedResponse)
         /// It is read to its end.
         case ended(ForwardedResponse)
+        /// The program has all of it, and the end of the stream behind it.
+        case endPassedOn
         /// Both sides speak another protocol from here on.
         case switched
 
@@ -47,13 +49,19 @@ final class Forwarder: @unchecked Sendable {
         var isOpen: Bool {
             switch self {
             case .head, .content: true
-            case .ended, .switched: false
+            case .ended, .endPassedOn, .switched: false
             }
         }
     }
 
     /// Whether the program has the whole answer, and whether it has nothing of one: it can still be refused.
-    private var isAnswered: Bool { if case .ended = down { toNear.isEmpty } else { false } }
+    private var isAnswered: Bool {
+        switch down {
+        case .ended: toNear.isEmpty
+        case .endPassedOn: true
+        case .head, .content, .switched: false
+        }
+    }
     private var isUntold: Bool { if case .head = down, toNear.isEmpty { true } else { moved.down == 0 } }
 
     /// Why an exchange did not end as it should, and what the program is told if it can be.
@@ -119,8 +127,7 @@ final class Forwarder: @unchecked Sendable {
             }
             (report.sent, report.received) = moved
             core.tell(report, since: start)
-            guard isAnswered, case .ended(let answer) = down else { return false }
-            return await finish(answer, far)
+            return isAnswered ? await finish(far) : false
         } catch {
             await guest.refuse(error, of: target, to: request)
             return false
@@ -205,23 +212,25 @@ final class Forwarder: @unchecked Sendable {
 
     /// Whether a target that has answered takes no more of the request. One that ends its sending may read
     /// on: only a failure tells. The program gets the end, as in a tunnel, and goes on with the request or
-    /// not. It also gets one that it needs to know the end of the content, or not to begin with its own.
+    /// not. It also gets one that it needs to know the end of the content, or not to begin with its own. It
+    /// gets it once: the system tells of each call as of an event, and a wait behind it would end at once.
     private func isOver(_ far: any TunnelEnd) -> Bool {
         if case .ended(let answer) = down, far.socket.isHungUp || answer.endsByClose || up == .expecting {
             guest.socket.finishSending()
+            down = .endPassedOn
         }
         if far.socket.isHungUp, case .failed = unsafe far.read(into: core.scratch) { up = .refused }
         return up == .refused
     }
 
     /// Keeps or closes both connections after a response. Returns whether another request may follow.
-    private func finish(_ answer: ForwardedResponse, _ far: FarEnd) async -> Bool {
+    private func finish(_ far: FarEnd) async -> Bool {
         if up == .sent, case .reusable = responses.reuse, received.isEmpty {
             kept = far
         } else {
             far.end.close()
         }
-        if up == .sent, answer.persists { return true }
+        if up == .sent, case .ended(let answer) = down, answer.persists { return true }
         // After an answer to half a request the rest of it is still to come, and is no request of its own.
         await guest.close(behindHalf: up != .sent)
         return false

@@ -434,14 +434,14 @@ struct ForwarderTests {
         withExtendedLifetime(program) {}
     }
 
-    private static let get = "GET http://www.nowhere.test/ HTTP/1.1\r\nHost: a\r\n\r\n"
-    private static let sent = "GET / HTTP/1.1\r\nHost: www.nowhere.test\r\nVia: 1.1 direct-proxy\r\n\r\n"
+    static let get = "GET http://www.nowhere.test/ HTTP/1.1\r\nHost: a\r\n\r\n"
+    static let sent = "GET / HTTP/1.1\r\nHost: www.nowhere.test\r\nVia: 1.1 direct-proxy\r\n\r\n"
 
-    private static let half =
+    static let half =
         "PUT / HTTP/1.1\r\nHost: www.nowhere.test\r\nVia: 1.1 direct-proxy\r\nContent-Length: 9\r\n\r\nhalf"
 
     /// A program that has sent half a request, and the target that has got it.
-    private static func halfRequest(
+    static func halfRequest(
         _ change: (inout LocalProxySettings) -> Void = { _ in }
     ) throws -> (Stage, program: Peer, far: Peer) {
         let stage = try stage(change)
@@ -452,7 +452,7 @@ struct ForwarderTests {
         return (stage, program, far)
     }
 
-    private static func stage(_ change: (inout LocalProxySettings) -> Void = { _ in }) throws -> Stage {
+    static func stage(_ change: (inout LocalProxySettings) -> Void = { _ in }) throws -> Stage {
         try Stage { configuration, target in
             change(&configuration)
             configuration.addresses = try StaticMap(curl: [

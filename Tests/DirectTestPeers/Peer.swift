@@ -167,7 +167,8 @@ package func descriptors(connectedTo listener: Listener) throws -> [Int32] {
     try descriptors(connectedTo: Endpoint(listener.address, port: listener.port))
 }
 
-private func descriptors(connectedTo endpoint: Endpoint) throws -> [Int32] {
+/// The descriptors of this process that are connected to that end of a connection.
+package func descriptors(connectedTo endpoint: Endpoint) throws -> [Int32] {
     try openDescriptors().filter { remoteEndpoint(of: $0) == endpoint }
 }
 
@@ -212,7 +213,7 @@ package func raisesBrokenPipe(_ call: () -> Void) -> Bool {
     return true
 }
 
-private func localEndpoint(of descriptor: Int32) -> Endpoint? {
+package func localEndpoint(of descriptor: Int32) -> Endpoint? {
     endpoint { getsockname(descriptor, $0, $1) }
 }
 

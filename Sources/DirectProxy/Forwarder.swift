@@ -69,6 +69,9 @@ final class Forwarder: @unchecked Sendable {
         let ending: TunnelReport.Ending
         var refusal: Refusal?
 
+        /// Whether the program has gone by an end of its sending, and not by a reset.
+        var isByEnd = false
+
         static let program = Fault(ending: .reset(byTarget: false))
     }
 
@@ -117,12 +120,11 @@ final class Forwarder: @unchecked Sendable {
                 report.ending = isAnswered && up == .expecting ? .complete : error.ending
                 if !isAnswered {
                     let isByTarget = error.ending == .reset(byTarget: true)
-                    far.end.reset()
-                    if isUntold, !isByTarget || !isKept, let refusal = error.refusal { throw refusal }
-                    // Without an answer the program knows that it may try again, and that an answer is not
-                    // whole.
-                    if isByTarget { await Delivery.end(on: guest.socket, within: core.limits.halfClosed) }
-                    guest.socket.reset()
+                    if isUntold, !isByTarget || !isKept, let refusal = error.refusal {
+                        far.end.reset()
+                        throw refusal
+                    }
+                    await breakOff(far.end, error)
                 }
             }
             (report.sent, report.received) = moved
@@ -131,6 +133,25 @@ final class Forwarder: @unchecked Sendable {
         } catch {
             await guest.refuse(error, of: target, to: request)
             return false
+        }
+    }
+
+    /// Ends both connections after an exchange without a whole answer. What the one that has gone had said
+    /// before was acknowledged, and arrives at the other, as in a tunnel.
+    private func breakOff(_ far: any TunnelEnd, _ fault: Fault) async {
+        switch fault.ending {
+        case .reset(byTarget: true):
+            far.reset()
+            // Without an answer the program knows that it may try again, and that an answer is not whole.
+            await Delivery.end(on: guest.socket, within: core.limits.halfClosed)
+            guest.socket.reset()
+        case .reset(byTarget: false):
+            guest.socket.reset()
+            await Delivery.end(on: far.socket, within: core.limits.halfClosed)
+            if fault.isByEnd { far.close() } else { far.reset() }
+        default:
+            guest.socket.reset()
+            far.reset()
         }
     }
 
@@ -174,9 +195,9 @@ final class Forwarder: @unchecked Sendable {
             if !Self.send(&toFar, to: far, counting: &moved.up) { (up, toFar) = (.refused, []) }
             if requests.isAtEnd, toFar.isEmpty, up != .refused { up = whatIsSent(far) }
             // A program that ends its sending after its request has gone, as for most servers: nobody waits
-            // for the answer.
+            // for the answer. The request itself goes on to its end.
             let isLeft = guest.socket.isHungUp
-            if isLeft, requests.isAtEnd, !isAnswered { throw .program }
+            if isLeft, requests.isAtEnd, up == .sent || up == .refused, !isAnswered { throw .program }
             do throws(HTTP1Error) {
                 if toNear.isEmpty, try readResponse(far) { hasRead = true }
             } catch {
@@ -260,7 +281,9 @@ final class Forwarder: @unchecked Sendable {
                 case .moved(let count): guest.ahead += unsafe Array(core.scratch[..<count])
                 case .again: return true
                 case .wantsRead, .wantsWrite: return false
-                case .ended, .failed: throw .program
+                // The target sees by itself that the content is cut short.
+                case .ended: throw Fault(ending: .reset(byTarget: false), isByEnd: true)
+                case .failed: throw .program
                 }
             }
             if up == .expecting { up = .content }

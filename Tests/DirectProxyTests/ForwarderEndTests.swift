@@ -59,5 +59,76 @@ struct ForwarderEndTests {
         // The first tells how the connection is, and one may tell that the program's system has the end.
         #expect(count < 10)
     }
+
+    @Test(
+        "What a program has sent of its content before it goes arrives, and then the end of its kind",
+        arguments: [true, false]
+    )
+    func cutUpload(byReset: Bool) async throws {
+        let (stage, program, far) = try Self.upload(of: 999_999)
+        // More than the target's system takes while the target reads nothing, less than the proxy's takes.
+        try program.send([UInt8](repeating: 7, count: 500_000))
+        try Self.leave(program, byReset: byReset)
+        #expect(try far.receive(exactly: 500_000).count == 500_000)
+        if byReset {
+            #expect(throws: SystemError("recv", code: ECONNRESET)) { try far.receive() }
+        } else {
+            #expect(try far.rest() == "")
+        }
+        let report = try #require(await stage.reports(1).first)
+        #expect(report.ending == .reset(byTarget: false))
+        #expect(report.sent == UInt64(Self.head(of: 999_999).utf8.count + 500_000))
+    }
+
+    @Test("A whole request arrives, although its program goes without the answer", arguments: [true, false])
+    func wholeUpload(byReset: Bool) async throws {
+        let (stage, program, far) = try Self.upload(of: 500_000)
+        try program.send([UInt8](repeating: 7, count: 500_000))
+        try Self.leave(program, byReset: byReset)
+        #expect(try far.receive(exactly: 500_000).count == 500_000)
+        #expect(throws: SystemError("recv", code: ECONNRESET)) { try far.receive() }
+        #expect(await stage.reports(1).first?.ending == .reset(byTarget: false))
+    }
+
+    @Test("So does the part of it that still waits in the proxy for room")
+    func waitingUpload() async throws {
+        let (stage, program, far) = try Self.upload(of: 200_000) { try limitReceiving(at: $0) }
+        try limitSending(to: Endpoint(stage.target.address, port: stage.target.port))
+        try program.send([UInt8](repeating: 7, count: 200_000))
+        program.finishSending()
+        #expect(try far.receive(exactly: 200_000).count == 200_000)
+        #expect(await stage.reports(1).first?.ending == .reset(byTarget: false))
+    }
+
+    /// Ends the program's side, and waits until the proxy has seen that: it breaks off the program's first.
+    private static func leave(_ program: Peer, byReset: Bool) throws {
+        if byReset {
+            program.waitUntilDelivered()
+            program.reset()
+        } else {
+            program.finishSending()
+            #expect(throws: SystemError("recv", code: ECONNRESET)) { try program.receive() }
+        }
+    }
+
+    private static func head(of length: Int) -> String {
+        "PUT / HTTP/1.1\r\nHost: www.nowhere.test\r\nVia: 1.1 direct-proxy\r\nContent-Length: \(length)\r\n\r\n"
+    }
+
+    /// A program that is about to send content, and the target that has got the head.
+    private static func upload(
+        of length: Int,
+        to change: (Endpoint) throws -> Void = { _ in }
+    ) throws -> (Stage, program: Peer, far: Peer) {
+        let stage = try ForwarderTests.stage()
+        try change(Endpoint(stage.target.address, port: stage.target.port))
+        let program = try stage.program()
+        try program.send(
+            "PUT http://www.nowhere.test/ HTTP/1.1\r\nHost: a\r\nContent-Length: \(length)\r\n\r\n"
+        )
+        let far = try stage.target.accept()
+        #expect(try far.text(head(of: length).utf8.count) == head(of: length))
+        return (stage, program, far)
+    }
 }
 #endif

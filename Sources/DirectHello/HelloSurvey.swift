@@ -95,10 +95,13 @@ extension HelloReply {
     /// Whether the server has said or shown that it does not go on.
     fileprivate var isRefusal: Bool {
         switch self {
-        case .alert, .closed, .reset: true
-        default: false
+        case .alert: true
+        default: isWordless
         }
     }
+
+    /// Whether the connection was lost without an answer, as by a limit on connections.
+    fileprivate var isWordless: Bool { self == .closed || self == .reset }
 }
 
 /// The replies to the hellos of a survey, and what follows from them.
@@ -126,49 +129,64 @@ package struct HelloFinding: Sendable {
     /// The next hello to send; `nil` if no more is needed.
     package var next: HelloForm? { walk().next?.form }
 
-    /// Goes through the replies. Returns what is to be sent next, and whether what was refused was asked for
-    /// between controls that were answered.
+    /// Goes through the replies. Returns what is to be sent next, and the forms that were refused between
+    /// controls that were answered.
     ///
     /// The control is sent before and after. A form that is not answered is sent three times in a row, so
     /// that several members of a pool which is asked in turn get it, and then the control twice: a server may
-    /// have had enough of this client. If it does not answer the control, there is no more to ask. Where the
-    /// forms are controls of each other, the next one that was answered takes its place: some members of a
-    /// pool may refuse the first.
-    private func walk() -> (next: (form: HelloForm, isControl: Bool)?, isControlled: Bool) {
+    /// have had enough of this client. If it does not answer the control, there is no more to ask. A limit on
+    /// connections may have ended just before the control, so what has lost a connection without a word is
+    /// sent once more, and the control as well. Where the forms are controls of each other, those that came
+    /// before the first that is answered are sent again after it, and the next one that was answered takes
+    /// its place: some members of a pool may refuse the first.
+    private func walk() -> (next: (form: HelloForm, isControl: Bool)?, controlled: Set<HelloForm>) {
         var rest = replies[...]
         var controls = [survey.control].compactMap { $0 }
         if let control = controls.first {
-            guard let first = rest.popFirst() else { return ((control, true), false) }
+            guard let first = rest.popFirst() else { return ((control, true), []) }
             guard first.reply.isYes(to: control) else {
                 // Who refuses the usual groups may take the one that is asked about.
                 let goesOn = survey == .postQuantum && first.reply.isRefusal && rest.isEmpty
-                return (goesOn ? (.hybrid, false) : nil, false)
+                return (goesOn ? (.hybrid, false) : nil, [])
             }
         }
-        for form in survey.forms {
-            guard let first = rest.popFirst() else { return ((form, false), false) }
-            guard !first.reply.isYes(to: form) else {
-                if survey.control == nil { controls.append(form) }
-                continue
+        var (forms, uncontrolled, controlled) = (survey.forms[...], [HelloForm](), Set<HelloForm>())
+        while let form = forms.popFirst() {
+            var (got, isAnswered) = ([HelloReply](), false)
+            for (tries, proofs) in [(Self.tries, 2), (Self.tries + 1, 1)] {
+                guard got.isEmpty || !isAnswered && got.contains(where: \.isWordless) else { break }
+                while got.count < tries, got.first?.isYes(to: form) != true {
+                    guard let reply = rest.popFirst()?.reply else { return ((form, false), []) }
+                    got.append(reply)
+                }
+                isAnswered = got.contains { $0.isYes(to: form) }
+                guard got.first?.isYes(to: form) != true, !controls.isEmpty else { break }
+                var answered = 0
+                while let control = controls.first, answered < proofs {
+                    guard let again = rest.popFirst() else { return ((control, true), []) }
+                    answered += 1
+                    guard !again.reply.isYes(to: control) else { continue }
+                    (controls, answered) = (Array(controls.dropFirst()), 0)
+                }
+                guard !controls.isEmpty else { return (nil, []) }
             }
-            for _ in 1..<Self.tries where rest.popFirst() == nil { return ((form, false), false) }
-            guard !controls.isEmpty else { continue }
-            var answered = 0
-            while let control = controls.first, answered < 2 {
-                guard let again = rest.popFirst() else { return ((control, true), false) }
-                answered += 1
-                guard !again.reply.isYes(to: control) else { continue }
-                (controls, answered) = (Array(controls.dropFirst()), 0)
+            if got.first?.isYes(to: form) == true {
+                guard survey.control == nil else { continue }
+                controls.append(form)
+                (forms, uncontrolled) = (uncontrolled + forms, [])
+            } else if !controls.isEmpty {
+                controlled.insert(form)
+            } else if !isAnswered, form != spoken {
+                uncontrolled.append(form)
             }
-            guard !controls.isEmpty else { return (nil, false) }
         }
-        guard let control = survey.control else { return (nil, !controls.isEmpty) }
-        if let last = rest.popFirst() { return (nil, last.reply.isYes(to: control)) }
-        return (replies.last?.isControl == true ? nil : (control, true), true)
+        guard let control = survey.control else { return (nil, controlled) }
+        if let last = rest.popFirst() { return (nil, last.reply.isYes(to: control) ? controlled : []) }
+        return (replies.last?.isControl == true ? nil : (control, true), controlled)
     }
 
     private static let tries = 3
-    /// The number of hellos of a survey that may go without an answer.
+    /// The number of hellos of a survey that go without an answer if none has one.
     package static let mostUnanswered = tries * (HelloSurvey.allCases.map(\.forms.count).max() ?? 1)
 
     /// Takes the reply to ``next``.
@@ -193,15 +211,15 @@ package struct HelloFinding: Sendable {
     package func verdict(on form: HelloForm) -> Verdict {
         let (yes, all) = count(of: form)
         if yes > 0 { return yes == all ? .yes : .varies }
-        let (next, isControlled) = walk()
-        let isKnown = all > 0 && next == nil && isControlled && !replies(to: form).contains(.unconnected)
+        let (next, controlled) = walk()
+        let isKnown = next == nil && controlled.contains(form) && !replies(to: form).contains(.unconnected)
         return isKnown ? .no : .unknown
     }
 
     /// What the control got that was not answered, if that has ended the survey.
     package var lostControl: HelloReply? {
         let lost = replies.last { $0.isControl && !$0.reply.isYes(to: $0.form) }
-        return walk().isControlled ? nil : lost?.reply
+        return walk().controlled.isEmpty ? lost?.reply : nil
     }
 
     /// The group that a server of TLS 1.3 chooses among the classic ones, if it is known.

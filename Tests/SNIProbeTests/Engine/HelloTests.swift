@@ -185,6 +185,26 @@ struct HelloTests {
         #expect(forms.map(old.verdict) == [.no, .yes, .no, .no])
     }
 
+    @Test("A limit that ends between two hellos hides no version", arguments: [HelloReply.reset, .closed])
+    func limitThatEnds(refusal: HelloReply) throws {
+        let good = Dictionary(uniqueKeysWithValues: try HelloForm.allCases.map { ($0, try Self.good($0)) })
+        for survey in HelloSurvey.allCases {
+            for (begin, length) in (0..<30).flatMap({ begin in (1...20).map { (begin, $0) } }) {
+                let finding = finding(survey) { form, number in
+                    begin..<begin + length ~= number ? refusal : good[form] ?? .other
+                }
+                #expect(
+                    survey.forms.allSatisfy { finding.verdict(on: $0) != .no },
+                    "\(survey) \(begin) \(length)"
+                )
+            }
+        }
+        // One that speaks 1.1 and nothing else is asked again, and says no.
+        let old = finding(.versions) { form, _ in form == .tls11 ? good[form] ?? .other : refusal }
+        #expect(HelloSurvey.versions.forms.map(old.verdict) == [.no, .no, .yes, .no])
+        #expect(old.replies(to: .tls13).count == 7)
+    }
+
     @Test("Old versions that one of two servers in turn speaks are found, whichever is asked first")
     func versionsOfTwo() throws {
         let good = Dictionary(uniqueKeysWithValues: try HelloForm.allCases.map { ($0, try Self.good($0)) })
@@ -239,10 +259,10 @@ struct HelloTests {
             fine.replies.map(\.form) == [.short, .long, .longInTwo, .fiveBytesFirst, .twoRecords, .short]
         )
         let lost = finding(.sizes) { form, _ in form == .longInTwo ? .closed : good[form] ?? .other }
-        #expect(lost.replies(to: .longInTwo).count == 3)
+        #expect(lost.replies(to: .longInTwo).count == 4)
         #expect(
             HelloWords(finding: lost).lost
-                == "a ClientHello of 1,900 bytes in two pieces fails (closed), in 3 of 3 tries"
+                == "a ClientHello of 1,900 bytes in two pieces fails (closed), in 4 of 4 tries"
         )
         #expect(
             HelloWords(finding: lost).text
@@ -353,7 +373,7 @@ struct HelloTests {
         defer { peer.stop() }
         let record = try await probe(peer.port, "--long-hello")
         #expect(record.faults.map(\.id) == [.helloLost])
-        #expect(record.faults.first?.text.hasSuffix("in 6 of 6 tries") == true)
+        #expect(record.faults.first?.text.hasSuffix("in 8 of 8 tries") == true)
         #expect(record.hint?.text.contains("takes no hello of that length") == true)
         let finding = try #require(record.observation.hellos.first)
         #expect(finding.verdict(on: .long) == .no && finding.verdict(on: .longInTwo) == .no)

@@ -16,8 +16,8 @@ internal import DirectHTTP
 ///
 /// All offer the same but the name. After the end of the first handshake the second has a second, or six
 /// times as long as that took; what has not ended then counts as no answer. Where others of its kind were
-/// answered, one has the time of the probe. One that is silent for a quarter of a second does not delay the
-/// next.
+/// answered, even later, one of the series has the time of the probe, and says nothing by a silence of less
+/// than twice the slowest answer. One that is silent for a quarter of a second does not delay the next.
 struct ComparedHandshakes {
     /// The result of the first handshake, with that of the request over its connection.
     struct Lead: Sendable {
@@ -71,16 +71,24 @@ struct ComparedHandshakes {
         case again(Side, Int, Handshake)
         /// The handshake of this number has been silent for a while, or has ended.
         case silence(Int)
+        /// The handshake of this number has had its time, if none of its kind was answered.
+        case overdue(Int)
         /// One of the first two has not ended for a while. The last of these counts.
         case doubt(Int)
         /// The second has had its time.
         case end
     }
 
+    private struct Pending {
+        let begin: Instant
+        var isOverdue = false
+    }
+
     private let plan: Plan
     /// The handshakes of the series that have not begun.
     private var queue: [Side] = []
-    private var pending = 0
+    /// Those that have not ended, by their numbers.
+    private var pending: [Int: Pending] = [:]
     private var started = 0
     private var doubts = 0
     private var hasConfirmed = false
@@ -117,8 +125,17 @@ struct ComparedHandshakes {
     }
 
     private var isDone: Bool {
-        lead != nil && (second != nil || hasGivenUp) && queue.isEmpty && pending == 0
+        guard lead != nil, second != nil || hasGivenUp, queue.isEmpty else { return false }
+        return pending.values.allSatisfy(\.isOverdue) && (pending.isEmpty || !isSecondAnswered)
     }
+
+    private var made: [Handshake] { [lead?.handshake, second].compactMap { $0 } + firstAgain + secondAgain }
+
+    /// The nanoseconds of the slowest answer.
+    private var slowest: UInt64 { made.filter { $0.answer != nil }.map(\.nanoseconds).max() ?? 0 }
+
+    /// Whether any handshake like the second was answered.
+    private var isSecondAnswered: Bool { second?.answer != nil || secondAgain.contains { $0.answer != nil } }
 
     private mutating func take(_ event: Event, in group: inout TaskGroup<Event>) {
         switch event {
@@ -140,10 +157,15 @@ struct ComparedHandshakes {
             goOn(in: &group)
         case .quiet: if !isOver { beginNext(in: &group) }
         case .again(let side, let number, let handshake):
-            pending -= 1
-            if side == .first { firstAgain.append(handshake) } else { secondAgain.append(handshake) }
+            let begin = pending.removeValue(forKey: number)?.begin ?? plan.loop.now
+            var result = isOver ? handshake.asSilent : handshake
+            // One server that is slow is none that is silent.
+            let time = plan.loop.now.since(begin).clampedNanoseconds
+            if result.isSilent, time < 2 * slowest { result.outcome = .failure(.cancelled) }
+            if side == .first { firstAgain.append(result) } else { secondAgain.append(result) }
             if !isOver, number == started { goOn(in: &group) }
         case .silence(let number): if !isOver, number == started { goOn(in: &group) }
+        case .overdue(let number): pending[number]?.isOverdue = true
         case .doubt(let number):
             if !isOver, number == doubts, lead == nil || second == nil { confirm(in: &group) }
         case .end: hasGivenUp = true
@@ -184,8 +206,6 @@ struct ComparedHandshakes {
         let varies = plan.vary((lead.map { [$0.handshake] } ?? []) + firstAgain)
         if varies { queue = [] }
         // What begins too late for an answer would say that it was silent.
-        let made = [lead?.handshake, second].compactMap { $0 } + firstAgain + secondAgain
-        let slowest = made.filter { $0.answer != nil }.map(\.nanoseconds).max() ?? 0
         let last = plan.loop.now.advanced(byNanoseconds: 2 * slowest)
         if last >= plan.end.advanced(byNanoseconds: waited) { queue = [] }
         guard !queue.isEmpty else {
@@ -207,15 +227,11 @@ struct ComparedHandshakes {
         let (plan, side, number) = (plan, queue.removeFirst(), started)
         let time = [lead?.handshake, second].compactMap { $0 }.map(patience).min() ?? plan.patience
         let now = plan.loop.now
-        var end = plan.end.advanced(byNanoseconds: waited)
-        let others = (second.map { [$0] } ?? []) + secondAgain
-        if side == .second, !others.contains(where: { $0.answer != nil }) {
-            end = min(end, now.advanced(byNanoseconds: time))
-        }
-        pending += 1
-        group.addTask(executorPreference: plan.loop) { [end] in
-            .again(side, number, await plan.again(side, end))
-        }
+        let end = plan.end.advanced(byNanoseconds: waited)
+        pending[number] = Pending(begin: now)
+        group.addTask(executorPreference: plan.loop) { .again(side, number, await plan.again(side, end)) }
+        // A first one that is silent has the time of the probe in any case.
+        if side == .second { wake(at: now.advanced(byNanoseconds: time), with: .overdue(number), in: &group) }
         // One that is silent for a quarter of that does not delay the next.
         let silence = max(time / 4, 2 * plan.slowest())
         wake(at: now.advanced(byNanoseconds: silence), with: .silence(number), in: &group)
@@ -238,4 +254,6 @@ extension Handshake {
         silent.outcome = .failure(tcpTime == nil ? .silentTCP : .silentTLS)
         return silent
     }
+
+    fileprivate var isSilent: Bool { failure == .silentTCP || failure == .silentTLS }
 }

@@ -1,4 +1,5 @@
 import DirectCore
+import DirectIO
 import DirectTestTime
 import Dispatch
 import TLSFixtures
@@ -209,29 +210,120 @@ struct SeveralServersTests {
             handshake.tlsTime = delay
             return handshake
         }
-        let turn = AddressTurns().turn(at: Endpoint("192.0.2.1:443"), on: time.loop)
-        var compared = ComparedHandshakes(
+        var compared = compared(
+            time,
+            until: end,
+            first: answer,
+            // It takes no time, so that no pause follows.
+            second: { Handshake(outcome: .failure(.reset)) },
+            again: { _ in answer() }
+        ) { $0 == nil || $1 == nil ? [] : Self.series }
+        await compared.run()
+        let made = compared.firstAgain + compared.secondAgain
+        #expect(made.allSatisfy { $0.failure == .reset })
+        #expect(made.count == 6 || milliseconds > 300)
+    }
+
+    private static let series: [ComparedHandshakes.Side] = [
+        .second, .second, .second, .first, .first, .first,
+    ]
+
+    private func compared(
+        _ time: HeldTime,
+        until end: Instant,
+        first: @escaping @Sendable () async -> Handshake,
+        second: @escaping @Sendable () async -> Handshake,
+        again: @escaping @Sendable (Instant) async -> Handshake,
+        confirmations: @escaping @Sendable (Handshake?, Handshake?) -> [ComparedHandshakes.Side]
+    ) -> ComparedHandshakes {
+        ComparedHandshakes(
             .init(
                 loop: time.loop,
                 end: end,
                 patience: 1_000_000_000,
                 slowest: { 0 },
-                turn: turn,
-                first: { ComparedHandshakes.Lead(handshake: answer()) },
-                // It takes no time, so that no pause follows.
-                second: { Handshake(outcome: .failure(.reset)) },
-                again: { _, _ in answer() },
-                confirmations: {
-                    $0 == nil || $1 == nil ? [] : [.second, .second, .second, .first, .first, .first]
-                },
+                turn: AddressTurns().turn(at: Endpoint("192.0.2.1:443"), on: time.loop),
+                first: { ComparedHandshakes.Lead(handshake: await first()) },
+                second: second,
+                again: { _, end in await again(end) },
+                confirmations: confirmations,
                 vary: { _ in false },
                 note: { _, _ in }
             )
         )
+    }
+
+    /// Compares the handshakes of an address that answers the first two after a delay, and others after
+    /// another one. No probe has more time than until its end.
+    private func compare(_ delay: Duration, again other: Duration, for limit: Duration, needsSNI: Bool) async
+        -> ComparedHandshakes
+    {
+        let time = HeldTime()
+        let end = time.moment(after: limit)
+        let answer: @Sendable (Duration, Instant) async -> Handshake = { delay, end in
+            let moment = time.moment(after: delay)
+            try? await time.loop.sleep(until: min(moment, end))
+            let failure: HandshakeFailure =
+                Task.isCancelled ? .cancelled : moment <= end ? .reset : .silentTLS
+            var handshake = Handshake(outcome: .failure(failure))
+            (handshake.tcpTime, handshake.tlsTime) = (.zero, delay)
+            return handshake
+        }
+        let begun = Locked(0)
+        var compared = compared(
+            time,
+            until: end,
+            first: { await answer(delay, end) },
+            second: { await answer(delay, end) },
+            again: { end in
+                begun.withLock { $0 += 1 }
+                return await answer(other, end)
+            }
+        ) {
+            if $0 == nil, $1 == nil { return [.first, .second] }
+            return $0 != nil && $1 != nil && needsSNI ? Self.series : []
+        }
+        let passing = Task {
+            // Without an answer for a second both are made once more, the second a quarter later.
+            for (count, pause) in [(1, Duration.seconds(1)), (2, .milliseconds(250))] where delay > .seconds(1)
+            {
+                try? await time.pass(pause)
+                while begun.withLock({ $0 }) < count { await Task.yield() }
+            }
+            // Whatever begins later than it could ends at the same moment.
+            while time.now < end {
+                await time.settle()
+                time.advance(by: min(.milliseconds(50), end.since(time.now)))
+            }
+        }
         await compared.run()
-        let made = compared.firstAgain + compared.secondAgain
-        #expect(made.allSatisfy { $0.failure == .reset })
-        #expect(made.count == 6 || milliseconds > 300)
+        await passing.value
+        return compared
+    }
+
+    @Test("One server is never silent to some, however slowly it answers", arguments: [true, false])
+    func slowServer(needsSNI: Bool) async {
+        // None between 1 and 1.25 s, while the second pair begins.
+        for tenths in stride(from: 5, to: 50, by: 4) {
+            let delay = Duration.milliseconds(tenths * 100)
+            let compared = await compare(delay, again: delay, for: .seconds(5), needsSNI: needsSNI)
+            let made = compared.firstAgain + compared.secondAgain
+            #expect(made.allSatisfy { $0.failure == .reset || $0.wasCutShort }, "\(delay)")
+            #expect(compared.lead?.handshake.failure == .reset && compared.second?.failure == .reset)
+            #expect(tenths <= 10 || made.count >= 2, "\(delay)")
+        }
+    }
+
+    @Test("A silence among slow answers has the time of the probe, and counts")
+    func silentAmongSlow() async {
+        let compared = await compare(
+            .milliseconds(1300),
+            again: .seconds(86_400),
+            for: .seconds(20),
+            needsSNI: false
+        )
+        #expect(compared.firstAgain.map(\.failure) == [.silentTLS])
+        #expect(compared.secondAgain.map(\.failure) == [.silentTLS])
     }
 
     @Test("A server that is silent without the name delays the verdict by two seconds, not by the time limit")

@@ -6,8 +6,8 @@ internal import DirectHTTP
 final class AddressMemory: Sendable {
     /// An address, and what else is offered there.
     struct Key: Hashable {
-        fileprivate let address: Endpoint
-        fileprivate let offersHTTP: Bool
+        let address: Endpoint
+        let offersHTTP: Bool
     }
 
     private struct Default {
@@ -15,7 +15,7 @@ final class AddressMemory: Sendable {
         let answer: [UInt8]?
         let time: Instant
 
-        var counts: Bool { Instant.now.since(time) < .seconds(60) }
+        func counts(at now: Instant) -> Bool { now.since(time) < .seconds(60) }
     }
 
     private let defaults = Locked<[Key: Default]>([:])
@@ -23,21 +23,25 @@ final class AddressMemory: Sendable {
     private static let most = 4096
 
     /// Whether the answer is the one that is known. Another one ends the proof.
-    func holdsDefault(_ answer: [UInt8]?, of key: Key) -> Bool {
+    func holdsDefault(_ answer: [UInt8]?, of key: Key, at now: Instant = .now) -> Bool {
         guard let answer else { return false }
         return defaults.withLock { defaults in
-            guard let known = defaults[key], known.counts else { return false }
+            guard let known = defaults[key], known.counts(at: now) else { return false }
             if known.answer != answer { defaults[key] = Default(answer: nil, time: known.time) }
             return known.answer == answer
         }
     }
 
-    /// Notes what each handshake of a series has got; `nil` for different answers.
-    func noteDefault(_ answer: [UInt8]?, of key: Key) {
+    /// Notes what each handshake of a series has got; `nil` for different answers. Another answer than the
+    /// one that is known counts from the end of that one's minute on: a certificate may have been renewed.
+    func noteDefault(_ answer: [UInt8]?, of key: Key, at now: Instant = .now) {
         defaults.withLock { defaults in
             if defaults.count >= Self.most { defaults.removeAll(keepingCapacity: true) }
-            let isOther = defaults[key].map { $0.counts && $0.answer != answer } ?? false
-            defaults[key] = Default(answer: isOther ? nil : answer, time: .now)
+            if let known = defaults[key], known.counts(at: now), known.answer != answer {
+                defaults[key] = Default(answer: nil, time: known.time)
+            } else {
+                defaults[key] = Default(answer: answer, time: now)
+            }
         }
     }
 }

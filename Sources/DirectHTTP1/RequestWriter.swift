@@ -147,8 +147,8 @@ package enum RequestWriter {
         content.isEmpty ? [] : Array("\(String(content.count, radix: 16))\r\n".utf8) + content + chunkEnd
     }
 
-    /// The last chunk, for a recipient that passes on what it has read: with those of the trailers that
-    /// trailers may have.
+    /// The last chunk, for a recipient that passes on the trailers that it has parsed: without the fields
+    /// that are not allowed there.
     package static func lastChunk(_ trailers: HTTPHeaders = HTTPHeaders()) -> [UInt8] {
         var bytes = Array("0\r\n".utf8)
         for index in trailers.indices {

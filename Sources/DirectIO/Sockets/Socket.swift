@@ -8,7 +8,8 @@ internal import Synchronization
 
 /// A TCP socket, or a Unix domain socket.
 package final class Socket: SystemSocket, @unchecked Sendable {
-    /// The failure of the connection that a call has found which receives nothing; 0 for none.
+    /// The failure of the connection that the system has reported to another call than
+    /// ``receive(into:count:)``; 0 for none.
     private let failure = Atomic<Int32>(0)
 
     /// The result of one attempt to send or receive.
@@ -167,7 +168,7 @@ package final class Socket: SystemSocket, @unchecked Sendable {
         return .failed(code)
     }
 
-    /// Notes the failure of a call other than ``receive(into:count:)``, which takes it from the system.
+    /// Notes the failure of another call than ``receive(into:count:)``: the system does not report it again.
     func note(_ code: Int32) {
         // EPIPE tells nothing of the other direction, and the others nothing of the connection.
         if ![EPIPE, ENOBUFS, ENOMEM].contains(code) { failure.store(code, ordering: .relaxed) }

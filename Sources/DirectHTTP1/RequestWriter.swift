@@ -150,13 +150,18 @@ package enum RequestWriter {
     /// The last chunk, for a recipient that passes on the trailers that it has parsed: without the fields
     /// that are not allowed there.
     package static func lastChunk(_ trailers: HTTPHeaders = HTTPHeaders()) -> [UInt8] {
-        var bytes = Array("0\r\n".utf8)
+        var allowed = trailers
         for index in trailers.indices {
             var name = trailers[index].name
-            guard name.withUTF8({ unsafe !OwnedFields.isForbiddenInTrailers($0) }) else { continue }
-            bytes += Array("\(name): ".utf8) + trailers.valueBytes(at: index) + chunkEnd
+            if name.withUTF8({ unsafe OwnedFields.isForbiddenInTrailers($0) }) { allowed.remove(name) }
         }
-        return bytes + chunkEnd
+        let room = lastChunkSizeBound(trailers: allowed)
+        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: room) { buffer, count in
+            let whole = UnsafeMutableRawBufferPointer(buffer)
+            count = (try? unsafe writeLastChunk(trailers: allowed, into: whole)) ?? 0
+        }
+        // Trailers that cannot be written are left out (RFC 9110, section 6.5.1).
+        return bytes.isEmpty ? lastChunk() : bytes
     }
 
     /// All bytes that the library adds to a head, rounded up.

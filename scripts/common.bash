@@ -118,7 +118,8 @@ apt_install() {
         # Without a terminal no password can be entered.
         if [ -n "${CI:-}" ] || [ ! -t 0 ]; then as_root=(sudo -n); fi
     fi
-    local apt=(${as_root[@]+"${as_root[@]}"} env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0)
+    # Another installation, for instance the daily one of the system, is waited for.
+    local apt=(${as_root[@]+"${as_root[@]}"} env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0 -o DPkg::Lock::Timeout=300)
     local log status=0
     log=$(mktemp)
     { "${apt[@]}" update && "${apt[@]}" install -y --no-install-recommends "$@"; } >"$log" 2>&1 </dev/null ||

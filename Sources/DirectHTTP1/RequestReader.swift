@@ -26,7 +26,7 @@ package struct ReceivedRequest: Sendable {
     package let target: [UInt8]
     package let version: HTTPVersion
     package let headers: HTTPHeaders
-    /// How its content ends. Without framing fields there is none.
+    /// The framing of its content. Without framing fields there is none.
     package let framing: BodyFraming
     /// Whether another request may follow on the connection (RFC 9112, section 9.3).
     package let persists: Bool

@@ -142,7 +142,7 @@ package enum RequestWriter {
         return output.count
     }
 
-    /// Content as one chunk; nothing for none, which would end the body.
+    /// Content as one chunk. An empty one is not written: it would end the body.
     package static func chunk(_ content: ArraySlice<UInt8>) -> [UInt8] {
         content.isEmpty ? [] : Array("\(String(content.count, radix: 16))\r\n".utf8) + content + chunkEnd
     }

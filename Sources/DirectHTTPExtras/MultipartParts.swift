@@ -25,8 +25,8 @@ extension HTTPClient.Response {
     /// The parts of a body of the type `multipart/…` (RFC 2046, section 5.1), such as `mixed`, `form-data` or
     /// `byteranges`, each as soon as it has arrived whole. It can be read once, like the body.
     ///
-    /// What stands before the first delimiter is skipped, and what follows the last one is given up. A part
-    /// that is itself multipart is delivered as bytes.
+    /// Bytes before the first delimiter are skipped, and those behind the last one are given up. A part that
+    /// is itself multipart is delivered as bytes.
     ///
     /// - Parameters:
     ///   - limit: The number of bytes of a part, its header fields included, and of the text before the

@@ -53,8 +53,8 @@ extension HTTPURL {
 }
 
 extension String {
-    /// Where the host of a URL is, without port and trailing dot; `nil` if it is an address in brackets, or
-    /// there is none.
+    /// The place of the host in a URL, without port and trailing dot; `nil` if it is an address in brackets,
+    /// or there is none.
     fileprivate var placeOfHost: Range<Index>? {
         guard let colon = utf8.firstIndex(of: UInt8(ascii: ":")), utf8[colon...].starts(with: "://".utf8)
         else {

@@ -17,7 +17,7 @@ struct BearerAuthenticator: Authenticator {
         tokens = Tokens(source: source, ahead: ahead, loop: loop)
     }
 
-    /// How many calls wait for the token that the source is asked for, or `nil` if it is not asked.
+    /// The number of calls that wait for the token from the source; `nil` if the source is not being asked.
     var waiting: Int? { tokens.waiting }
 
     /// Returns the current token. Fetches one first if there is none or if it has expired.

@@ -245,7 +245,7 @@ extension HTTPError {
     }
 }
 
-/// What a 304, or a response to HEAD, says of a stored response (RFC 9111, sections 4.3.4 and 4.3.5).
+/// A 304, or a response to HEAD, and the stored response that it speaks of (RFC 9111, sections 4.3.4, 4.3.5).
 extension CacheLookup {
     /// Handles a 304 to a condition of the caller's own. It may also confirm the entry.
     private func passNotModified(

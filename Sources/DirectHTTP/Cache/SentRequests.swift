@@ -55,8 +55,8 @@ package final class SentRequests: Sendable {
 extension CacheRequestPolicy {
     fileprivate func asksTheSame(as sent: CacheRequestPolicy, selecting names: VaryNames) -> Bool {
         method == sent.method && isApart == sent.isApart && passes == sent.passes && range == sent.range
-            // What tells who asks must agree even if `Vary` does not name it: the cache has seen only the
-            // credentials in its own request.
+            // The fields of the asker must agree even if `Vary` does not name them: the cache has seen only
+            // the credentials in its own request.
             && (names.fields + fields.asker.fieldNames + sent.fields.asker.fieldNames).allSatisfy {
                 fields[$0] == sent.fields[$0]
             }

@@ -48,8 +48,8 @@ struct DownloadDisk: Sendable {
         do {
             try await run { partial throws(SystemError) in try partial.append(bytes, at: start) }
         } catch {
-            // What had begun when the wait ended is done, and what had not is never done. The position tells
-            // which it was.
+            // A call that had begun when the wait ended is completed, and one that had not is never made. The
+            // position tells which.
             if !error.isSystemFailure { await conclude { try? $0.append(bytes, at: start) } }
             throw error
         }

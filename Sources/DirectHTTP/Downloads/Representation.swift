@@ -7,8 +7,8 @@ struct Representation: Equatable, Sendable {
     /// The URL that sent it, after redirects. A validator says nothing about other URLs (RFC 9110, section
     /// 8.8.1).
     var url: HTTPURL
-    /// What the server is known by that sent it, if it has not proved to be the URL's host. Nothing that such
-    /// a server sent is joined with what another one sends.
+    /// The identity of the server that sent it, if that has not proved to be the URL's host. Bytes of such a
+    /// server are never joined with those of another one.
     var identity: String?
     /// Identifies the version; `nil` if the server sent nothing that does so without doubt.
     var validator: StrongValidator?

@@ -17,8 +17,8 @@ extension HSTSStore {
 
     /// Adds the entries of a file's text. Lines that cannot be read are skipped.
     ///
-    /// What the store has already stays: of two entries for a name the later expiry counts, and likewise for
-    /// the names below it.
+    /// Entries of the store stay: of two for a name the later expiry counts, and likewise for the names
+    /// below it.
     ///
     /// - Returns: The lines that were skipped, and the reasons.
     @discardableResult
@@ -38,8 +38,8 @@ extension HSTSStore {
     /// Adds the entries of a file. A file that does not exist counts as empty. Lines that cannot be read are
     /// skipped.
     ///
-    /// What the store has already stays: of two entries for a name the later expiry counts, and likewise for
-    /// the names below it.
+    /// Entries of the store stay: of two for a name the later expiry counts, and likewise for the names
+    /// below it.
     ///
     /// - Returns: The lines that were skipped, and the reasons.
     /// - Throws: An error if the file exists and cannot be read.

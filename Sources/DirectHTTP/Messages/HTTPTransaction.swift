@@ -74,7 +74,7 @@ public struct HTTPTransaction: Sendable, CustomStringConvertible {
     }
 }
 extension HTTPTransaction {
-    /// What the server is known by if it has not proved to be the URL's host: the name that it has proved
+    /// The identity of a server that has not proved to be the URL's host: the name that it has proved
     /// instead, the key that an override has accepted, or the Unix domain socket of a plain connection.
     ///
     /// `nil` if it has proved to be the host, and over plain HTTP, where no server proves anything.

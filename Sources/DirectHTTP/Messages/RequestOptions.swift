@@ -81,8 +81,8 @@ extension Request {
     }
 }
 
-/// What holds for one option of a request where code makes another request of it: an interceptor, `decide`, a
-/// delegate.
+/// The rule for one option of a request when an interceptor, `decide` or a delegate makes another request
+/// of it.
 struct OptionRule: Sendable {
     typealias Options = Request.Options
     typealias Path<Value> = any WritableKeyPath<Options, Value> & Sendable
@@ -238,7 +238,7 @@ extension Request {
 }
 
 extension Request {
-    /// How long the call has waited already for the request of another one: its own has the rest of
+    /// The time that the call has already waited for the request of another one: its own has the rest of
     /// ``Timeouts/total``.
     package var waited: Duration? {
         get { optionsBox?.options.waited }

@@ -17,7 +17,7 @@ struct HopRequest: Sendable {
     var request: Request
     /// `nil` as long as the call has crossed no origin and has no authenticator.
     private(set) var trail: Trail?
-    /// What all requests of the call share.
+    /// The state that all requests of the call share.
     var call: Call
     /// The endpoints that failed before, which are avoided if there are others; `nil` if there are none.
     var detour: Detour?

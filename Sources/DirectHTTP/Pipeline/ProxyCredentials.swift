@@ -18,7 +18,7 @@ final class ProxyCredentials: Layer {
 
     func send(_ hop: borrowing HopRequest) async throws -> Response {
         let request = hop.request
-        // What cannot be planned is reported when the request is sent.
+        // A request without a plan fails when it is sent.
         guard case .success(let url) = request.parsedURL, !request.headers.contains(Challenger.proxy.field),
             let proxy = try? roundTrip.planner.proxy(of: hop, to: url),
             let authorizer = proxy.forwardingAuthorizer(for: url)

@@ -162,7 +162,7 @@ private final class StorageCopy: Sendable {
 /// each call, and a program that is killed between two would have lost a login.
 struct PendingCookie {
     private let place: CookiePlace
-    /// What the storage had there when the jar was changed: two, if it writes the host in two ways.
+    /// The cookies of the storage when the jar was changed: two, if it writes the host in two ways.
     let before: [HTTPCookie]
     let after: Cookie?
 

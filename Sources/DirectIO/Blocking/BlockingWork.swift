@@ -47,7 +47,7 @@ package final class BlockingWork: Sendable {
         case refused(SystemError)
     }
 
-    /// What follows from a change of the queue, and is done outside its lock.
+    /// The consequences of a change of the queue, which are carried out outside its lock.
     private struct Consequences {
         /// The number of threads to start.
         var threads = 0
@@ -250,7 +250,7 @@ package final class BlockingWork: Sendable {
         return consequences
     }
 
-    /// The nanoseconds after which a call hangs that nobody waits for.
+    /// The nanoseconds after which a call without a waiting caller counts as hanging.
     private var hangTime: UInt64 { patience < .max ? patience : 1_000_000_000 }
 
     /// The time until the oldest call that counts is late.

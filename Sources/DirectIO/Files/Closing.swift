@@ -6,8 +6,8 @@ internal import Glibc
 
 /// Closes files when their last reference is released.
 ///
-/// That may happen on any thread, also on an event loop or one of Swift's own, and close(2) and unlink(2) may
-/// wait for a disk or for another machine. So threads of their own do it.
+/// The last release may happen on any thread, also on an event loop or one of Swift's own, and close(2) and
+/// unlink(2) may wait for a disk or for another machine. So threads of their own do it.
 enum Closing {
     private static let threads = BlockingWork(threadLimit: 4, most: 256, patience: 1_000_000_000)
 

@@ -179,7 +179,7 @@ package final class FileDraft: @unchecked Sendable {
         throw SystemError("open", code: EEXIST, path: places[0].path)
     }
 
-    /// How many files beside are left alone before that is an error.
+    /// The number of files beside that are left alone before that is an error.
     private static let mostBeside = 1000
 
     private func commit(to target: FilePlace) throws(SystemError) {
@@ -197,7 +197,7 @@ package final class FileDraft: @unchecked Sendable {
             try fresh.rename(to: target)
             if linked == nil { try confirm(as: target) }
         } catch {
-            // What keeps a name is its owner's only again.
+            // A file that keeps its name is readable by its owner only again.
             hide()
             if linked != nil { Self.remove(fresh, of: descriptor) }
             if let place, linked == nil, !isPending { _ = try? fresh.rename(to: place) }

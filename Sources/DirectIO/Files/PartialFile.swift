@@ -257,7 +257,7 @@ extension stat {
     fileprivate func isPrivate(to user: UInt32) -> Bool { isPrivate && st_uid == user }
 }
 
-/// What has the name of a record.
+/// The file under the name of a record.
 private enum Recorded {
     case nothing
     case own

@@ -54,7 +54,7 @@ package enum StateFile {
     }
 
     /// - Parameters:
-    ///   - former: The file that must still be there, or nothing is replaced, and the result is `false`.
+    ///   - former: The file that must still be there. Otherwise none is replaced, and the result is `false`.
     ///   - mayHaveGrown: Whether it may be larger than it was.
     @discardableResult
     static func replace(

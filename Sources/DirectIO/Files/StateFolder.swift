@@ -22,7 +22,7 @@ package final class StateFolder: Sendable {
         package var time: Int64
     }
 
-    /// What tells a folder that is open from every other, by whatever path it was opened.
+    /// Tells a folder that is open from every other, by whatever path it was opened.
     package struct Identity: Hashable, Sendable {
         let device: UInt64
         let number: UInt64

@@ -1,7 +1,7 @@
 internal import DirectCore
 
-/// What the system's resolver has said of a name: asked for both families in one call, and for each of them
-/// alone.
+/// The answers of the system's resolver for a name: to one call for both families, and to one call for each
+/// of them.
 struct LookupAnswers {
     /// The number of addresses that are known.
     enum Extent: Equatable {

@@ -174,7 +174,7 @@ package final class Socket: SystemSocket, @unchecked Sendable {
         if ![EPIPE, ENOBUFS, ENOMEM].contains(code) { failure.store(code, ordering: .relaxed) }
     }
 
-    /// What it means that a call has received nothing.
+    /// The meaning of a call that has received nothing.
     ///
     /// The system reports a failure of the connection (a reset, or a peer that is out of reach) to one call
     /// only, and to later ones the end of the stream. After a FIN a reset would have been EPIPE (Linux,

@@ -152,7 +152,7 @@ public struct Resolution: Sendable {
     package var isProvisional = false
     /// The missing parts of the answer: they have not come yet, or no server could be asked for them.
     package var lacks: Lack = []
-    /// Why there are no HTTPS records in the answer, if it is another reason than that the name has none.
+    /// The reason for an answer without HTTPS records; `nil` if the name has none.
     package var recordsDefect: RecordsDefect?
     /// Waits until more of the answer is known, and returns all of it; `nil` if nothing more comes. `nil`
     /// itself if this is all. Only ``PublishingResolver`` gives answers with more to come.

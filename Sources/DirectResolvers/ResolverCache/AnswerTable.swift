@@ -152,7 +152,7 @@ struct AnswerTable {
         return .answer(answer, wantsRefresh: isWorn && now >= entry.quietUntil)
     }
 
-    /// Whether the resolver is to be asked for this name: there is no answer, or it is worn, or its endpoints
+    /// Whether to ask the resolver for this name: there is no answer, or it is worn, or its endpoints
     /// are known to be of no use, and not all of it has been asked for.
     ///
     /// - Parameter useless: Endpoints to which no connection could be made, however fresh the answer is.

@@ -6,8 +6,8 @@ extension CachingResolver {
     /// Asks for the answer that comes after another one.
     typealias Ask = @Sendable (ResolveContext) async throws -> Resolution?
 
-    /// Why a question is asked, beside that the table has no answer, or a worn one. The table is looked at
-    /// again when it is about to begin: the answer to another one may have arrived since.
+    /// A reason for a question, other than a table with no answer or a worn one. The table is looked at again
+    /// when the question is about to begin: the answer to another one may have arrived since.
     struct Want: Sendable {
         /// The endpoints to none of which a connection could be made, however fresh the answer is.
         var useless: [Endpoint] = []
@@ -271,8 +271,8 @@ extension CachingResolver {
         let (now, deadline, latest) = (now, context.deadline, context.latestEnd)
         return state.withLock { state in
             guard state.table.wantsQuestion(for: key, besides: want.useless, at: now) else { return nil }
-            // Who refuses nothing joins no query of those who do: its answer is the one after theirs. His own
-            // takes its place.
+            // A caller that refuses nothing joins no query of those that do: its answer is the one after
+            // theirs. Its own query takes that place.
             let known = state.queries[key].flatMap {
                 $0.want.isForCallerAlone && !want.isForCallerAlone ? nil : $0
             }

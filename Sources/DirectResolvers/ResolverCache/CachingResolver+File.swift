@@ -164,7 +164,7 @@ extension CachingResolver {
             if !isWhole, !news.forgetsAll,
                 let size = try StateFile.append(text, to: path, heading: heading, limit: limit)
             {
-                // What has been replaced may take as much of the file as what counts.
+                // Replaced lines may take as much of the file as those that count.
                 if size <= max(Self.smallFile, 2 * live) { return }
                 text = []
             }

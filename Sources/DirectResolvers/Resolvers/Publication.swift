@@ -2,7 +2,7 @@ internal import DirectCore
 internal import DirectHTTP
 internal import DirectIO
 
-/// What a question has found so far, and those who wait for more.
+/// The answer to a question so far, and the callers that wait for more.
 final class Publication: Sendable {
     typealias Outcome = Result<Resolution, any Error>
 

@@ -2,8 +2,8 @@ internal import DirectCore
 internal import DirectHTTP
 internal import DirectIO
 
-/// What the replies so far make together: the addresses of both families, and the HTTPS records (RFC 9460)
-/// with the addresses of the names that they lead to.
+/// The replies so far, joined: the addresses of both families, and the HTTPS records (RFC 9460) with the
+/// addresses of the names that they lead to.
 extension Inquiry {
     /// All that can be said at a moment.
     struct View {
@@ -135,7 +135,7 @@ extension Inquiry {
                 return .failed(error(.malformed("it has no answer to a question for HTTPS records")))
             case .services(let services)?:
                 var records = services.prefix(Self.mostRecords).map { HTTPSRecord($0, of: name) }
-                // What an alias leads to can be used without parameters as well (section 3).
+                // The target of an alias can be used without parameters as well (section 3).
                 if visited.count > 1, !records.allHaveConfigurations {
                     records.append(HTTPSRecord(name, priority: 0))
                 }
@@ -157,7 +157,7 @@ extension Inquiry {
     /// come first; those of the name itself are the last ones, for a client that can do without records.
     private func joined(_ chain: HTTPSRecords) -> View {
         let own = found(host)
-        // Where every record has configurations, nothing is to be connected to without.
+        // If every record has configurations, a client must not connect without them.
         let isReliant = chain.records.allHaveConfigurations
         let isOwn = { (name: DomainName) in name == host || name == own.canonicalName }
         let targets = chain.records.map(\.target).filter { !isOwn($0) }.withoutRepeats

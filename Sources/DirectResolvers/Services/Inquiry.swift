@@ -2,9 +2,8 @@ internal import DirectCore
 internal import DirectHTTP
 internal import DirectIO
 
-/// What is known of a name while servers are asked about it: which questions are to be asked, what the
-/// answers so far make together, and when that is enough to begin with. It has no sockets, lock or clock of
-/// its own.
+/// The state of a question about a name while servers are asked: the questions that are left, the answers so
+/// far, and whether these are enough to begin with. It has no sockets, lock or clock of its own.
 ///
 /// Addresses are worth giving as soon as those of one family are known, IPv6 at once and IPv4 after the
 /// Resolution Delay of Happy Eyeballs (RFC 8305, section 3), which records have as well. What comes later is

@@ -2,8 +2,8 @@ internal import DirectCore
 internal import DirectHTTP
 internal import DirectIO
 
-/// The servers of a service, in the order in which they are tried, and when the service is to be asked for
-/// them again.
+/// The servers of a service, in the order in which they are tried, and the time of the next request for the
+/// list.
 ///
 /// The servers that the caller gave are the first ones. If the service names others, those come before them;
 /// the given ones remain at the end of the list, as the way back.
@@ -84,8 +84,7 @@ struct ServerList: Sendable {
     /// Notes that no server has answered a question: others may be in charge now.
     mutating func recordFailureOfAll(at now: Instant) { due = min(due, max(now, earliest)) }
 
-    /// Whether the service is to be asked for its servers now. Returns the version that the update begins
-    /// with; `nil` if it is not.
+    /// Begins an update of the list if it is time for one. Returns the version that it begins with, or `nil`.
     mutating func beginUpdate(at now: Instant) -> Int? {
         guard interval != nil, !isUpdating, now >= due else { return nil }
         isUpdating = true

@@ -123,7 +123,7 @@ struct ServiceAnswer: Sendable {
     var bindings: ServiceBindings?
     /// Whether the name does not exist at all.
     var isNoSuchName = false
-    /// Why the addresses of a family are missing, although there are those of the other one.
+    /// The reason for the missing addresses of a family, although there are those of the other one.
     var fault: ResolverError.Reason?
 
     /// Adds the addresses of a family. If one of them is malformed, none of the family counts, and those of

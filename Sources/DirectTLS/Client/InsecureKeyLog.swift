@@ -10,8 +10,8 @@ internal import Glibc
 /// A log of the secrets of TLS connections, in the format of `SSLKEYLOGFILE`, with which Wireshark decrypts a
 /// capture.
 ///
-/// What is given up: whoever has the log and a capture reads everything, credentials included. It is for
-/// debugging. No environment variable turns it on. Two logs are equal if they are the same object.
+/// Given up is the secrecy of all connections: the log and a capture show everything, credentials included.
+/// It is for debugging. No environment variable turns it on. Two logs are equal if they are the same object.
 public final class InsecureKeyLog: Hashable, Sendable {
     private let write: @Sendable (String) -> Void
 
@@ -56,7 +56,7 @@ private final class LogFile: Sendable {
         // A C string would end at the NUL and name another file.
         guard !path.utf8.contains(0) else { throw .badSettings("key log \(path): a path with NUL") }
         var (descriptor, code) = Self.open(path, O_NOFOLLOW)
-        // Whoever puts a link into a folder of all users must not choose the file. The system's own, such as
+        // A link in a folder of all users must not choose the file. The system's own links, such as
         // `/dev/stdout`, are root's.
         if code == ELOOP, Self.isTrustedLink(path) { (descriptor, code) = Self.open(path, 0) }
         guard descriptor >= 0 else {

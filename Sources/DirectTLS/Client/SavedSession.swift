@@ -13,7 +13,7 @@ final class SavedSession: @unchecked Sendable {
     let expiry: Int
     /// Whether it is used once.
     let isSingleUse: Bool
-    /// What the session's first handshake has proved. A resumed handshake sends no certificates, so pins are
+    /// The proof by the session's first handshake. A resumed handshake sends no certificates, so pins are
     /// checked against these. A session ends with the first of the certificates and with the statements about
     /// them: a new handshake could pass where the resumed one fails, for example with a renewed certificate.
     let proof: ServerProof

@@ -7,8 +7,8 @@ internal import CDirectOpenSSL
 struct TransportState {
     /// Kept alive by the driver. A strong reference would be counted for every record.
     private unowned(unsafe) let transport: any TLSTransport
-    /// What the transport answered when it was last asked within this call and moved nothing; `nil` if it has
-    /// moved all that it was asked for. Only then is there anything to wait for: OpenSSL also asks for input
+    /// The transport's last answer within this call if it moved nothing; `nil` if it has moved all that was
+    /// asked. Only then is there anything to wait for: OpenSSL also asks for input
     /// after it has used some that yielded no data.
     ///
     /// It says nothing about the next call: after a send that failed, what has arrived can still be read.

@@ -82,7 +82,7 @@ struct RootFile {
     }
 }
 
-/// Why a file or a directory could not be read.
+/// The reason that a file or a directory could not be read.
 struct FileFault: Error {
     /// The `errno`.
     let code: Int32

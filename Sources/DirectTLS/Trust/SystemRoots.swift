@@ -90,7 +90,7 @@ struct SystemRoots: Hashable, Sendable {
 private final class SharedIndex: Sendable {
     private struct State {
         var index: RootIndex?
-        /// Where it was read from.
+        /// The places that it was read from.
         var roots = SystemRoots()
         var isBeingRead = false
     }

@@ -88,8 +88,8 @@ public struct RejectedServer: Sendable {
     public var certificates: [CertificateSummary] { chain?.summaries ?? [] }
 }
 
-/// What a full handshake has proved of a server. A resumed handshake has no certificates of its own, so this
-/// is kept with the session.
+/// The proof of a server's identity by a full handshake. A resumed handshake has no certificates of its own,
+/// so this is kept with the session.
 struct ServerProof: Sendable {
     /// The keys of the verified chain. Empty if there are no pins to check.
     var keys: [KeyPin] = []

@@ -37,11 +37,11 @@ struct PathSearch {
         let certificate, issuer: OpaquePointer
     }
 
-    /// What is to be said of a path.
+    /// The verdict on a path.
     struct Verdict {
         /// Its faults: the first one, or all of them.
         let faults: [CertificateFault]
-        /// What the pins say if there is none.
+        /// The result of the pins if there is no fault.
         let pins: Pins
 
         enum Pins: Int {

@@ -1,7 +1,7 @@
 internal import DirectCore
 
-/// What had arrived by the end of a call, and is read although the call is over: a process that was stopped
-/// could not do so in time.
+/// Bytes that had arrived by the end of a call, and are read although the call is over: a process that was
+/// stopped could not do so in time.
 ///
 /// It ends where the socket is empty, and with as many bytes as its buffer holds, however much the server
 /// sends.

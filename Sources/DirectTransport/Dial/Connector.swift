@@ -40,9 +40,9 @@ struct Connector: Sendable {
 
     private struct Security {
         let context: TLSContext
-        /// What the server has to prove.
+        /// The identity that the server has to prove.
         let identity: ServerIdentity
-        /// How long it took to load the settings, which counts as time of TLS.
+        /// The time for loading the settings, which counts as time of TLS.
         let loadTime: Duration
     }
 
@@ -183,7 +183,7 @@ struct Connector: Sendable {
             do throws(AttemptFailure) {
                 return (try await openSocket(other, port: port), other)
             } catch {
-                // That this side cannot leave for IPv6 either says less than that there is no route.
+                // A failure to leave this machine for IPv6 as well says less than a missing route.
                 if error.concernsAddress || error.isDescriptorShortage { failure = error }
             }
         }

@@ -175,7 +175,7 @@ struct HappyEyeballs: Sendable {
         return judge(ended.withLock { $0 })
     }
 
-    /// What has become known since the race last looked, and whether no more comes.
+    /// The candidates that became known since the race last looked, and whether the list is complete.
     private typealias Arrived = (all: Candidates?, isComplete: Bool)
 
     /// Takes in what becomes known, until no more comes.

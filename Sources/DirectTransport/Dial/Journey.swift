@@ -241,7 +241,7 @@ final class Journey: Sendable {
         if selection.rest != nil, now >= limit.end, !last.isTimeout {
             throw DialFailure(cause: deadline.timeout, attempts: attempts)
         }
-        // What this client does not allow is no fault of the resolver, and no reason to ask another one.
+        // An address that this client refuses is no fault of the resolver, and no reason to ask another one.
         let isRefused = !failed.isEmpty && failed.allSatisfy(\.isRefusal) && !selection.isProvisional
         guard let fallback = selection.fallback, !isRefused, now < limit.end else {
             throw DialFailure(last, of: attempts)

@@ -63,7 +63,7 @@ final class Leg: Sendable {
 /// The arrival at the party of a leg, which has proved its identity.
 struct Arrival: Sendable {
     var transport: EstablishedTransport
-    /// What this machine is connected to.
+    /// The peer that this machine is connected to.
     let place: Route.Place
     /// The endpoints that were named; `nil` for a Unix domain socket.
     let selection: EndpointSelection?

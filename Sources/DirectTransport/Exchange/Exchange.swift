@@ -286,8 +286,8 @@ package struct Exchange {
     /// Watches the connection until no more is sent, the server has sent more than `limit` bytes, or it
     /// has finished sending. Returns whether the server came first.
     ///
-    /// - Throws: the failure of a connection that breaks. The source of the body may give nothing for a long
-    ///   time.
+    /// - Throws: the failure of a connection that breaks. The source of the body may pause for as long as it
+    ///   likes.
     private func watch(_ upload: Upload, keepingUpTo limit: Int) async throws(TransportError) -> Bool {
         let deadline = deadline(.write, stall: .endsWithUpload, from: connection.loop.now)
         while upload.isSending {

@@ -14,7 +14,7 @@ package enum Route: Sendable {
     /// A Unix domain socket, which has no address.
     case unixSocket(UnixSocketPath)
 
-    /// What the bytes of a connection go to, as seen from this machine.
+    /// The destination of a connection's bytes, as seen from this machine.
     package enum Place: Hashable, Sendable, CustomStringConvertible {
         case endpoint(Endpoint)
         case unixSocket(UnixSocketPath)

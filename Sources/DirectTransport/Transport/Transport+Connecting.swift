@@ -172,7 +172,7 @@ extension Transport {
     }
 }
 
-/// What needs no connection, done before anything is resolved or dialled for a request.
+/// The steps that need no connection, made before anything is resolved or dialled for a request.
 extension Transport {
     /// Writes the head of the request. Throws if it is invalid, if its body cannot be framed, or if its
     /// method permits none.

@@ -21,7 +21,7 @@ final class CacheMarks: Sendable {
     private struct Pending {
         /// The number of the latest removal, by slot.
         var slots: [UInt16: UInt64] = [:]
-        /// That of the latest removal of all marks.
+        /// The number of the latest removal of all marks.
         var all: UInt64?
         private var last: UInt64 = 0
 

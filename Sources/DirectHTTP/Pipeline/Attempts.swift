@@ -44,11 +44,9 @@ final class Attempts: Layer {
         return try await sendInAttempts(copy hop, after: first)
     }
 
-    /// Sends the request, and again as far as the retry policy says so, or once if there is none. Not
-    /// inlined: few requests come here, and each would need the room.
+    /// Sends the request, and again as far as the retry policy says so, or once if there is none.
     ///
     /// - Parameter first: the response of the first attempt, if the request was sent already.
-    @inline(never)
     private func sendInAttempts(_ original: HopRequest, after first: Response?) async throws -> Response {
         var hop = original
         if isIntercepted {

@@ -72,8 +72,6 @@ final class Calls: Layer {
         Call(limits, from: start, log)
     }
 
-    // Not inlined: the frame of `send` would be larger by the time limits.
-    @inline(never)
     private func ownCall(for request: Request, _ log: CallLog?) -> Call {
         let limits = request.explicitTimeouts?.over(configuration.timeouts, on: limits.threads) ?? limits
         return Call(limits, from: loop.now, log, waited: request.waited)
@@ -81,9 +79,7 @@ final class Calls: Layer {
 }
 
 extension Error {
-    /// Returns the error, with the method and the URL of the request if it is an `HTTPError`. Not inlined:
-    /// the frame of `send` would be larger by it.
-    @inline(never)
+    /// Returns the error, with the method and the URL of the request if it is an `HTTPError`.
     func adding(request: Request) -> any Error {
         (self as? HTTPError)?.about(request) ?? self
     }
@@ -112,7 +108,6 @@ struct Call: Sendable {
     var end: Instant { limit.end }
 
     /// Returns the error of a request whose call has reached its deadline before the request begins.
-    @inline(never)
     func overdue(for url: HTTPURL?) -> any Error {
         let limit = Duration.nanoseconds(Int64(clamping: timeouts.total))
         return HTTPError(.request, .timedOut(after: limit), name: url?.host.description)

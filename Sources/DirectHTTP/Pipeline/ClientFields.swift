@@ -28,7 +28,6 @@ final class ClientFields: Sendable {
     }
 
     /// Returns the client's default fields, reduced to those that may be sent to the request's origin.
-    @inline(__always)
     func defaults(for request: Request, trail: Trail?) -> HTTPHeaders {
         guard let trail else { return decoding.fields(for: request) }
         if trail.hasAllFields { return HTTPHeaders() }

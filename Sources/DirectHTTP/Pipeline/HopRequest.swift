@@ -82,7 +82,6 @@ struct HopRequest: Sendable {
     }
 
     /// Whether there is an authenticator for the request besides those of the client.
-    @inline(__always)
     var isAuthenticated: Bool {
         request.hasOptions && request.authenticators != nil || trail?.authenticator != nil
     }
@@ -300,7 +299,6 @@ final class Trail: Sendable {
 
 extension Request {
     /// Whether the request has neither options nor a user in its URL.
-    @inline(__always)
     var isPlain: Bool {
         if case .success(let url) = parsedURL, url.hasCredentials { return false }
         return !hasOptions

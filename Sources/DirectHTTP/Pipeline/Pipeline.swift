@@ -86,7 +86,6 @@ final class Pipeline: Sendable {
     }
 
     /// Shows the layers a response that came before they knew of the request, and returns the caller's.
-    @inline(never)
     private func finish(_ response: Response, to request: Request, from start: Instant) async throws
         -> Response
     {

@@ -24,9 +24,7 @@ final class Redirects: Sendable {
         return try await follow(response, to: hop, through: layers)
     }
 
-    /// Follows the redirect in the response and those after it, if the policy says so. Not inlined: few
-    /// requests come here, and each would need the room.
-    @inline(never)
+    /// Follows the redirect in the response and those after it, if the policy says so.
     private func follow(
         _ first: Response,
         to hop: borrowing HopRequest,
@@ -72,7 +70,6 @@ final class Redirects: Sendable {
 
     /// Returns the request that the response redirects to, or what the program makes of it; `nil` if the
     /// response is to be delivered.
-    @inline(never)
     private func next(
         after hop: HopRequest,
         _ response: Response,
@@ -136,7 +133,6 @@ final class Redirects: Sendable {
     /// Returns the end of the delay that the response asks for before the next request; `nil` for none.
     ///
     /// A response of the cache asked for it when it was received.
-    @inline(never)
     private func delayEnd(
         after hop: HopRequest,
         askedBy response: Response,
@@ -153,7 +149,6 @@ final class Redirects: Sendable {
         return end
     }
 
-    @inline(never)
     private func failure(
         _ fault: RedirectError,
         of request: Request,
@@ -177,7 +172,6 @@ extension HopRequest {
 
 extension HTTPError {
     /// Returns the error with the earlier requests of the call before its own history.
-    @inline(never)
     func after(_ history: [Hop]) -> HTTPError {
         var error = self
         error.history = history + error.history

@@ -67,7 +67,6 @@ final class Planner: Sendable {
     }
 
     /// Returns the plan for a request to this URL, which is its own.
-    @inline(__always)
     func plan(for request: Request, trail: Trail?, to url: HTTPURL) throws(TransportError.Reason)
         -> RequestPlan
     {
@@ -88,7 +87,6 @@ final class Planner: Sendable {
     }
 
     /// Returns the way of a request to this URL.
-    @inline(__always)
     func way(of request: Request, trail: Trail?, to url: HTTPURL) throws(TransportError.Reason) -> Way {
         let settings = try settings(of: request, trail: trail, to: url)
         let proxy = settings?.settings.unixSocket == nil ? proxy(for: url, of: request) : nil
@@ -131,7 +129,6 @@ final class Planner: Sendable {
     ///
     /// A server must not send the client to one of its Unix domain sockets: what listens there trusts the
     /// processes of this machine.
-    @inline(__always)
     private func settings(of request: Request, trail: Trail?, to url: HTTPURL) throws(TransportError.Reason)
         -> ConnectionSettings.Box?
     {
@@ -144,21 +141,17 @@ final class Planner: Sendable {
     }
 
     /// Returns the proxy for the request; `nil` to connect directly.
-    @inline(__always)
     private func proxy(for url: HTTPURL, of request: Request) -> ProxyEntry? {
         guard hasProxies || request.hasOptions else { return nil }
         return chosenProxy(for: url, of: request)
     }
 
-    // Not inlined: the frame of `send` would be larger by a request's own proxies.
-    @inline(never)
     private func chosenProxy(for url: HTTPURL, of request: Request) -> ProxyEntry? {
         if let own = request.proxy { return proxies.entry(for: url, of: own) }
         return hasProxies ? proxies.entry(for: url) : nil
     }
 
     /// Returns the route if the request or a map names the addresses; `nil` otherwise.
-    @inline(__always)
     private func chosenRoute(for request: Request, to url: HTTPURL) throws(TransportError.Reason) -> Route? {
         if let addresses = request.addresses {
             guard !addresses.isEmpty else { throw .noAddresses }
@@ -190,7 +183,6 @@ final class Planner: Sendable {
     }
 
     /// Returns the query to the resolver that is in charge; `nil` if the system's is.
-    @inline(__always)
     private func query(for request: Request, to url: HTTPURL, _ name: DomainName) -> ResolverQuery? {
         if request.hasOptions, let own = request.resolver {
             return query(to: own, for: name, of: url, isOfRequest: true)
@@ -199,7 +191,6 @@ final class Planner: Sendable {
     }
 
     // Apart: a look at the resolver costs each request 80 instructions.
-    @inline(never)
     private func clientQuery(to url: HTTPURL, _ name: DomainName) -> ResolverQuery? {
         resolver.map { query(to: $0, for: name, of: url, isOfRequest: false) }
     }
@@ -220,7 +211,6 @@ final class Planner: Sendable {
     }
 
     /// Returns the options with the client's limits where they have none of their own.
-    @inline(never)
     private func limited(_ own: ExchangeOptions.Box?) -> ExchangeOptions.Box? {
         guard let rates, var options = own?.options else { return rates }
         options.sendingRate = options.sendingRate ?? rates.options.sendingRate

@@ -90,8 +90,6 @@ final class RoundTrip: Layer {
     }
 
     /// Sets the route that the resolver names. The request is checked before the resolver is waited for.
-    // Not inlined: the frame of `send` would be larger by it.
-    @inline(never)
     private func resolve(
         _ query: ResolverQuery,
         for request: inout OutgoingRequest,
@@ -107,9 +105,7 @@ final class RoundTrip: Layer {
         request.target.route = route
     }
 
-    /// Returns the error for the caller, and notes it in the log. Not inlined: the frame of `send` would be
-    /// larger by it.
-    @inline(never)
+    /// Returns the error for the caller, and notes it in the log.
     private func reported(
         _ failure: DialFailure,
         of method: HTTPMethod,
@@ -171,8 +167,6 @@ extension ResponseBody {
         }
     }
 
-    // Not inlined: the frame of `send` would be larger by it.
-    @inline(never)
     private static func stream(
         _ pool: ConnectionPool,
         _ lease: ConnectionPool.Lease,

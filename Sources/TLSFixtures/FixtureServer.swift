@@ -16,7 +16,7 @@ public final class FixtureServer: Sendable {
         _ security: FixtureSecurity = .plain,
         on address: String = "127.0.0.1",
         port: UInt16 = 0,
-        _ handler: @escaping FixtureHandler
+        handler: @escaping FixtureHandler
     ) throws(FixtureError) -> FixtureServer {
         try start(security, on: address, port: port, behaviour: .http(handler))
     }
@@ -50,7 +50,7 @@ public final class FixtureServer: Sendable {
         let port = try SharedPort(on: addresses)
         var servers: [FixtureServer] = []
         for address in addresses {
-            servers.append(try start(security, on: address, port: port.number, handler))
+            servers.append(try start(security, on: address, port: port.number, handler: handler))
         }
         return servers
     }

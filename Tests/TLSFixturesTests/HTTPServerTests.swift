@@ -338,7 +338,7 @@ struct CurlTests {
     }
 
     private func start(_ handler: @escaping FixtureHandler) throws -> FixtureServer {
-        try FixtureServer.start(.tls(authority.certificate(for: "a.test")), on: "127.0.0.5", handler)
+        try FixtureServer.start(.tls(authority.certificate(for: "a.test")), on: "127.0.0.5", handler: handler)
     }
 
     @Test("Curl follows redirects and sends cookies")

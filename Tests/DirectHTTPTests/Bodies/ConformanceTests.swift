@@ -12,7 +12,7 @@ struct ConformanceTests {
     }
 
     private func secure(_ handler: @escaping FixtureHandler) throws -> FixtureServer {
-        try .start(.tls(testAuthority.certificate(for: "a.test")), handler)
+        try .start(.tls(testAuthority.certificate(for: "a.test")), handler: handler)
     }
 
     /// Sends back each piece as it comes, in chunks.

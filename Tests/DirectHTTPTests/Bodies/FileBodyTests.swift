@@ -12,7 +12,10 @@ struct FileBodyTests {
     )
     func sizes(size: Int) async throws {
         let file = try TemporaryFile(pattern(at: 0, count: size))
-        let server = try FixtureServer.start(.tls(testAuthority.certificate(for: "a.test")), patternJudge)
+        let server = try FixtureServer.start(
+            .tls(testAuthority.certificate(for: "a.test")),
+            handler: patternJudge
+        )
         let client = HTTPClient.trusting()
         let request = server.request("https://a.test/", .put, body: .file(file.path))
         for _ in 0..<2 { #expect(try await client.fetch(request).text == "\(size) \(size) true") }
@@ -20,7 +23,7 @@ struct FileBodyTests {
 
     @Test("A file that does not exist, or is no regular file, is an error before anything is sent")
     func missing() async throws {
-        let server = try FixtureServer.start(.plain, patternJudge)
+        let server = try FixtureServer.start(handler: patternJudge)
         let client = HTTPClient.untimed()
         _ = try await client.get(server.http())
         let folder = FileManager.default.temporaryDirectory.path

@@ -27,7 +27,7 @@ struct MultipartTests {
             + "Content-Type: image/png\r\n\r\n\u{1}\u{2}\r\n"
             + "--B\r\nContent-Disposition: form-data; name=\"empty\"\r\n\r\n\r\n--B--\r\n"
         let form = MultipartForm(parts, boundary: "B")
-        let server = try FixtureServer.start(.plain, Self.echo)
+        let server = try FixtureServer.start(handler: Self.echo)
         let body = RequestBody(.stream(form.body), contentType: form.contentType)
         let answer = try await HTTPClient.untimed().post(server.http(), body).text
         #expect(answer == "\(expected.utf8.count)\nmultipart/form-data; boundary=B\n\(expected)")
@@ -36,7 +36,7 @@ struct MultipartTests {
 
     @Test("A form without parts is only the final boundary")
     func empty() async throws {
-        let server = try FixtureServer.start(.plain, Self.echo)
+        let server = try FixtureServer.start(handler: Self.echo)
         let body = RequestBody.multipart([])
         let boundary = try boundary(of: body)
         let answer = try await HTTPClient.untimed().post(server.http(), body).text
@@ -45,7 +45,7 @@ struct MultipartTests {
 
     @Test("A form with a part of unknown length is sent in chunks, and only once")
     func chunked() async throws {
-        let server = try FixtureServer.start(.plain, Self.echo)
+        let server = try FixtureServer.start(handler: Self.echo)
         let pieces = RequestBody.stream(PatternPieces(sizes: [3, 0, 4]))
         let body = RequestBody.multipart([.field("a", "b"), FormPart("s", body: pieces), .field("c", "d")])
         #expect(!body.isReplayable)
@@ -69,7 +69,7 @@ struct MultipartTests {
 
     @Test("A form whose part can be sent once is refused the second time, and no empty part is sent")
     func sentTwice() async throws {
-        let server = try FixtureServer.start(.plain, Self.echo)
+        let server = try FixtureServer.start(handler: Self.echo)
         let client = HTTPClient()
         let part = FormPart("file", body: .stream(AsyncStream([1, 2, 3])))
         #expect(try await client.post(server.http(), .multipart([part])).status == 200)
@@ -82,7 +82,7 @@ struct MultipartTests {
 
     @Test("A form with the same stream in two parts is an error")
     func sameStreamTwice() async throws {
-        let server = try FixtureServer.start(.plain, Self.echo)
+        let server = try FixtureServer.start(handler: Self.echo)
         let stream = RequestBody.stream(AsyncStream([1, 2, 3]))
         let form = RequestBody.multipart([FormPart("a", body: stream), FormPart("b", body: stream)])
         let error = try await httpError { try await HTTPClient().post(server.http(), form) }
@@ -95,7 +95,7 @@ struct MultipartTests {
         arguments: ["\r\nX: y", "a\rb", "a\nb", "a\0b", "a\u{7f}b", "\t", "\u{1b}[31m"]
     )
     func injection(text: String) async throws {
-        let server = try FixtureServer.start(.plain, Self.echo)
+        let server = try FixtureServer.start(handler: Self.echo)
         let client = HTTPClient.untimed()
         _ = try await client.get(server.http())
         let parts: [(FormPart, RequestBodyError)] = [
@@ -122,7 +122,7 @@ struct MultipartTests {
         arguments: ["", "png", "a/", "/b", "a/b/c", "a b/c", "é/x"]
     )
     func malformed(type: String) async throws {
-        let server = try FixtureServer.start(.plain, Self.echo)
+        let server = try FixtureServer.start(handler: Self.echo)
         let error = try await httpError {
             try await HTTPClient.untimed().post(
                 server.http(),

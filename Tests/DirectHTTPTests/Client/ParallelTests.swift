@@ -23,7 +23,10 @@ struct ParallelTests {
         arguments: [true, false]
     )
     func burst(onLoop: Bool) async throws {
-        let server = try FixtureServer.start(.tls(testAuthority.certificate(for: "a.test")), Self.numbered)
+        let server = try FixtureServer.start(
+            .tls(testAuthority.certificate(for: "a.test")),
+            handler: Self.numbered
+        )
         let client = HTTPClient.trusting { $0.maximumConnectionsPerOrigin = 64 }
         try await withTaskExecutorPreference(onLoop ? client.executor : nil) {
             try await withThrowingTaskGroup { group in
@@ -37,7 +40,10 @@ struct ParallelTests {
 
     @Test("2000 requests with 50 at once each get their own body", arguments: [true, false])
     func steady(onLoop: Bool) async throws {
-        let server = try FixtureServer.start(.tls(testAuthority.certificate(for: "a.test")), Self.numbered)
+        let server = try FixtureServer.start(
+            .tls(testAuthority.certificate(for: "a.test")),
+            handler: Self.numbered
+        )
         let client = HTTPClient.trusting()
         try await withTaskExecutorPreference(onLoop ? client.executor : nil) {
             try await withThrowingTaskGroup { group in
@@ -87,7 +93,10 @@ struct ParallelTests {
 
     @Test("No request waits forever in the queue when many others give up")
     func queue() async throws {
-        let server = try FixtureServer.start(.tls(testAuthority.certificate(for: "a.test")), Self.numbered)
+        let server = try FixtureServer.start(
+            .tls(testAuthority.certificate(for: "a.test")),
+            handler: Self.numbered
+        )
         let client = HTTPClient.trusting { $0.maximumConnectionsPerOrigin = 2 }
         try await withThrowingTaskGroup { group in
             for number in 0..<200 {

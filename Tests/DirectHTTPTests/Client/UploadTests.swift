@@ -13,7 +13,10 @@ struct UploadTests {
 
     @Test("A body of any size is sent completely", arguments: [0, 1, 14_000, 14_337, 100_000, 3_000_000])
     func bytes(size: Int) async throws {
-        let server = try FixtureServer.start(.tls(testAuthority.certificate(for: "a.test")), patternJudge)
+        let server = try FixtureServer.start(
+            .tls(testAuthority.certificate(for: "a.test")),
+            handler: patternJudge
+        )
         let client = HTTPClient.trusting()
         let request = server.request(
             "https://a.test/",
@@ -25,7 +28,7 @@ struct UploadTests {
 
     @Test("A missing body has Content-Length 0 for POST, and no framing field for GET")
     func none() async throws {
-        let server = try FixtureServer.start(.plain, patternJudge)
+        let server = try FixtureServer.start(handler: patternJudge)
         let client = HTTPClient.untimed()
         #expect(try await client.fetch(Request(.post, server.http())).text == "0 0 true")
         #expect(try await client.fetch(Request(.get, server.http())).text == "0 none true")
@@ -36,7 +39,10 @@ struct UploadTests {
         arguments: [[], [1], [20_000, 1, 0, 70_000]]
     )
     func streamWithLength(sizes: [Int]) async throws {
-        let server = try FixtureServer.start(.tls(testAuthority.certificate(for: "a.test")), patternJudge)
+        let server = try FixtureServer.start(
+            .tls(testAuthority.certificate(for: "a.test")),
+            handler: patternJudge
+        )
         let total = sizes.reduce(0, +)
         let body = RequestBody.stream(PatternPieces(sizes: sizes), length: UInt64(total))
         let request = server.request("https://a.test/", .put, body: body)
@@ -45,7 +51,10 @@ struct UploadTests {
 
     @Test("A stream without a length is sent in chunks", arguments: [[], [1], [20_000, 1, 0, 70_000]])
     func streamInChunks(sizes: [Int]) async throws {
-        let server = try FixtureServer.start(.tls(testAuthority.certificate(for: "a.test")), patternJudge)
+        let server = try FixtureServer.start(
+            .tls(testAuthority.certificate(for: "a.test")),
+            handler: patternJudge
+        )
         let request = server.request("https://a.test/", .post, body: .stream(PatternPieces(sizes: sizes)))
         let response = try await HTTPClient.trusting().fetch(request)
         #expect(response.text == "\(sizes.reduce(0, +)) chunked true")
@@ -53,7 +62,7 @@ struct UploadTests {
 
     @Test("A stream of more or fewer bytes than announced is an error, and closes its connection")
     func wrongLength() async throws {
-        let server = try FixtureServer.start(.plain, Self.drain)
+        let server = try FixtureServer.start(handler: Self.drain)
         let client = HTTPClient.untimed()
         for (sizes, given) in [([10, 10], 20), ([10], 10), ([16], 16), ([], 0)] as [([Int], UInt64)] {
             let body = RequestBody.stream(PatternPieces(sizes: sizes), length: 15)
@@ -72,7 +81,7 @@ struct UploadTests {
 
     @Test("The length of a stream is enforced behind trailers, compressed, and in a part of a form")
     func wrongLengthInside() async throws {
-        let server = try FixtureServer.start(.plain, Self.drain)
+        let server = try FixtureServer.start(handler: Self.drain)
         func short(_ sizes: [Int] = [3]) -> RequestBody {
             .stream(PatternPieces(sizes: sizes), length: 5)
         }
@@ -97,7 +106,7 @@ struct UploadTests {
 
     @Test("The error of a failed source is reported, and closes the connection")
     func failingSource() async throws {
-        let server = try FixtureServer.start(.plain, Self.drain)
+        let server = try FixtureServer.start(handler: Self.drain)
         let client = HTTPClient.untimed()
         for length in [nil, 1000] as [UInt64?] {
             let pieces = PatternPieces(sizes: [100], end: SourceFailure())
@@ -116,7 +125,7 @@ struct UploadTests {
 
     @Test("A CancellationError from a source is a failure of the source, not a cancellation")
     func sourceThatGivesUp() async throws {
-        let server = try FixtureServer.start(.plain, Self.drain)
+        let server = try FixtureServer.start(handler: Self.drain)
         let pieces = PatternPieces(sizes: [100], end: CancellationError())
         let error = try await httpError {
             try await HTTPClient.untimed().post(server.http(), .stream(pieces))
@@ -129,7 +138,10 @@ struct UploadTests {
 
     @Test("A connection is reused after an upload", arguments: [100, 200_000])
     func reuse(size: Int) async throws {
-        let server = try FixtureServer.start(.tls(testAuthority.certificate(for: "a.test")), patternJudge)
+        let server = try FixtureServer.start(
+            .tls(testAuthority.certificate(for: "a.test")),
+            handler: patternJudge
+        )
         let client = HTTPClient.trusting()
         var reuses = 0
         for _ in 0..<8 {
@@ -230,7 +242,7 @@ struct UploadTests {
 
     @Test("A body of 100 MiB is read from its source no faster than it is sent", arguments: [true, false])
     func large(isChunked: Bool) async throws {
-        let server = try FixtureServer.start(.plain, Self.drain)
+        let server = try FixtureServer.start(handler: Self.drain)
         let total = 100 << 20
         let pieces = PatternPieces(sizes: Array(repeating: 1 << 18, count: total >> 18))
         pieces.beforeEach = { given in

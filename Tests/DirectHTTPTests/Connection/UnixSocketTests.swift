@@ -13,7 +13,7 @@ struct UnixSocketTests {
         throws
         -> FixtureServer
     {
-        try .start(.plain, handler)
+        try .start(handler: handler)
     }
 
     private func request(_ url: String, _ relay: UnixRelay) -> Request {

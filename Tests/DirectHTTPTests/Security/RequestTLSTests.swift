@@ -29,7 +29,7 @@ struct RequestTLSTests {
         on address: String = "127.0.0.1",
         _ handler: @escaping FixtureHandler = { .text($0.serverName ?? "-") }
     ) throws -> FixtureServer {
-        try .start(.tls(stranger.certificate(for: name)), on: address, handler)
+        try .start(.tls(stranger.certificate(for: name)), on: address, handler: handler)
     }
 
     /// A client that connects to this endpoint for b.test.

@@ -17,7 +17,7 @@ struct UnprovedServerTests {
     }
 
     private func rogue(_ handler: @escaping FixtureHandler) throws -> FixtureServer {
-        try .start(.tls(stranger.certificate(for: "a.test")), handler)
+        try .start(.tls(stranger.certificate(for: "a.test")), handler: handler)
     }
 
     private func accepting(_ configure: (inout HTTPClient.Configuration) -> Void = { _ in }) -> HTTPClient {

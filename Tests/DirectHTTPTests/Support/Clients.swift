@@ -51,7 +51,7 @@ extension FixtureServer {
         _ handler: @escaping FixtureHandler = { _ in .text("hello") }
     ) throws -> FixtureServer {
         let certificates = names.map { testAuthority.certificate(for: $0) }
-        return try start(.tls(certificates: certificates), on: address, handler)
+        return try start(.tls(certificates: certificates), on: address, handler: handler)
     }
 
     /// A server that follows the script on every connection.

@@ -11,7 +11,7 @@ struct HTTPTests {
     private let root = TestAuthority()
 
     private func server(_ handler: @escaping FixtureHandler) throws -> FixtureServer {
-        try FixtureServer.start(.tls(root.certificate(for: "a.test")), handler)
+        try FixtureServer.start(.tls(root.certificate(for: "a.test")), handler: handler)
     }
 
     private func probe(_ server: FixtureServer, _ options: String..., host: String = "a.test") async throws

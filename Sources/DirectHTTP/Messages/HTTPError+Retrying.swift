@@ -5,16 +5,31 @@ internal import DirectTLS
 internal import DirectTransport
 
 extension HTTPError {
+    /// Whether the connection was lost while the request was on it: it was reset, timed out in the network,
+    /// or ended before the response was complete, whichever layer has seen that.
+    ///
+    /// A connection that could not be made is not lost, nor one that this client closed for a reason of its
+    /// own, such as a time limit.
+    public var isConnectionLoss: Bool {
+        switch phase {
+        case .write, .response, .body: reason.isConnectionLoss
+        case .request, .resolve, .queue, .proxy, .connect, .tls, .redirect: false
+        }
+    }
+
     /// Whether the same request may succeed a little later: the network, or a host on the path, has failed.
     ///
     /// False if another attempt would fail the same way: the request is invalid, the name has no address, an
-    /// address is refused, or the server could not prove its identity. To retry in the last case would be a
-    /// way around the check. The failure of an authenticator counts as the error that it has thrown, so that
-    /// a request for a token is like any other.
+    /// address is refused, a file cannot be written, or the server could not prove its identity. To retry in
+    /// the last case would be a way around the check. The failure of an authenticator counts as the error
+    /// that it has thrown, so that a request for a token is like any other. Calls.md has a table of all
+    /// failures.
     public var isWorthRetrying: Bool {
         switch reason {
         case .authenticator(let error), .proxy(.authenticator(let error)):
             (error as? HTTPError)?.isWorthRetrying ?? false
+        // In a body every other call of the system is for a file.
+        case .system where phase == .body: isConnectionLoss
         default: phase != .request && reason.isTransient
         }
     }
@@ -24,17 +39,22 @@ extension HTTPError {
     /// Whether the connection ended before a response began, as an idle one does that the server closes while
     /// a request is on its way.
     package var showsDeadConnection: Bool {
-        guard phase == .write || phase == .response else { return false }
-        return switch reason {
-        case .http(.closedBeforeResponse), .connectionClosed, .system, .tls(.connectionLost),
-            .tls(.truncated):
-            true
-        default: false
-        }
+        if case .http(.truncatedHead) = reason { return false }
+        return phase != .body && isConnectionLoss
     }
 }
 
 extension HTTPError.Reason {
+    fileprivate var isConnectionLoss: Bool {
+        switch self {
+        case .connectionClosed: true
+        case .system(let error): error.call == "recv" || error.call == "send"
+        case .tls(.connectionLost), .tls(.truncated): true
+        case .http(let error): error.isEndOfStream
+        default: false
+        }
+    }
+
     fileprivate var isTransient: Bool {
         switch self {
         case .system, .overtaken, .timedOut, .tooSlow, .connectionClosed, .http: true
@@ -48,6 +68,16 @@ extension HTTPError.Reason {
             .lineTooLong, .eventTooLong, .notEventStream, .download, .blockingInTask:
             false
         case .status(let status): RetryPolicy().statuses.contains(status)
+        }
+    }
+}
+
+extension HTTP1Error {
+    fileprivate var isEndOfStream: Bool {
+        switch self {
+        case .closedBeforeResponse, .truncatedHead, .truncatedContent, .truncatedChunks, .truncatedUntilClose:
+            true
+        default: false
         }
     }
 }

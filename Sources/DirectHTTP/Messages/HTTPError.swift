@@ -52,13 +52,15 @@ public struct HTTPError: Error, Sendable, CustomStringConvertible {
         indirect case resolver(ResolverError)
         /// ``HTTPClient/Configuration/vetting`` refused the address.
         case refused(AddressRefusal)
-        /// A system call failed.
+        /// A system call failed: over `http` also when a connection is lost
+        /// (``HTTPError/isConnectionLoss``).
         case system(SystemError)
         /// The attempt was abandoned, because the attempt at another address settled the matter first. A
         /// network interceptor also gets this for a hedge that is not sent: there is no other address for it,
         /// or the interceptor has made a request of it that may be sent only once.
         case overtaken
-        /// The TLS handshake or the TLS connection failed.
+        /// The TLS handshake or the TLS connection failed, also because the connection was lost
+        /// (``HTTPError/isConnectionLoss``).
         case tls(TLSError)
         /// The proxy failed, or it refused to connect to the server.
         indirect case proxy(ProxyError)
@@ -66,7 +68,8 @@ public struct HTTPError: Error, Sendable, CustomStringConvertible {
         case http(HTTP1Error)
         /// The phase, or the request as a whole, took longer than this limit.
         case timedOut(after: Duration)
-        /// The peer closed the connection before the response was complete.
+        /// The peer closed the connection while the request was being sent, or cut off a stream. Its end
+        /// within a response is ``http(_:)``; ``HTTPError/isConnectionLoss`` asks for all of them.
         case connectionClosed
         /// The redirect was not followed.
         case redirect(RedirectError)

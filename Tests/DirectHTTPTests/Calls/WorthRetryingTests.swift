@@ -87,4 +87,12 @@ struct WorthRetryingTests {
         guard case .proxy(let reported) = error.reason else { throw error }
         #expect("\(reported)" == "\(fault)" && attempts.withLock { $0 } == expected)
     }
+
+    @Test("A file that cannot be written is no failure that another attempt may change")
+    func files() async throws {
+        let folder = try TemporaryFolder()
+        let response = try await Script((200, [:])).client().send(Request(.get, "http://a.test/"))
+        let error = try await httpError { try await response.body.write(to: folder.path + "/none/file") }
+        #expect(error.phase == .body && error.systemError?.call == "open" && !error.isWorthRetrying)
+    }
 }

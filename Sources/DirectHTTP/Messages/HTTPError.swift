@@ -15,7 +15,7 @@ public struct HTTPError: Error, Sendable, CustomStringConvertible {
     /// The phase that a request had reached.
     public enum Phase: String, Hashable, Sendable {
         /// Nothing was done yet: the request is invalid, its deadline had passed, or the authenticator
-        /// failed.
+        /// failed. One that fails when it has to answer a 401 leaves the phase ``response``.
         case request
         /// Resolving the name.
         case resolve

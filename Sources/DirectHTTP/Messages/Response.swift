@@ -14,7 +14,8 @@ extension HTTPClient {
         public let transaction: HTTPTransaction?
         /// The earlier requests of the call: redirects, refusals and retries.
         public internal(set) var history: [Hop] = []
-        /// The reason that the response was not retried; `nil` if no retry policy applies to it.
+        /// The reason that the response was not retried; `nil` if no retry policy applies to it. For a 401
+        /// that an authenticator has an answer to, ``RetryStop/notRepeatable``.
         public internal(set) var retryStop: RetryStop?
         /// The use of the cache for this response; `nil` if the client has none.
         public internal(set) var cacheUse: CacheUse?
@@ -170,7 +171,8 @@ extension HTTPClient {
         public var url: HTTPURL { response.url }
         /// The earlier requests of the call: redirects, refusals and retries.
         public var history: [Hop] { response.history }
-        /// The reason that the response was not retried; `nil` if no retry policy applies to it.
+        /// The reason that the response was not retried; `nil` if no retry policy applies to it. For a 401
+        /// that an authenticator has an answer to, ``RetryStop/notRepeatable``.
         public var retryStop: RetryStop? { response.retryStop }
         /// The connection and the times of the request; `nil` if a cache or a mock answered.
         public var transaction: HTTPTransaction? { response.transaction }

@@ -25,8 +25,7 @@ final class Credentials: Layer {
     func send(_ hop: borrowing HopRequest) async throws -> Response {
         let request = hop.request
         let url = try request.checkedURL()
-        let own = hop.trail?.authenticator ?? request.authenticators?(url.origin)
-        guard let authenticator = own ?? authenticators[url.origin],
+        guard let authenticator = hop.authenticator(for: url.origin, or: authenticators),
             !request.headers.contains(Challenger.origin.field)
         else { return try await next.send(hop) }
         let (method, body) = (request.method, request.body.bytesInMemory)
@@ -36,7 +35,7 @@ final class Credentials: Layer {
         hop.credentials = credentials
         if isIntercepted { hop.repeatability = Repeatability() }
         let sent = hop.repeatability
-        return try await credentials.send(hop, through: next) { _ in sent?.canBeSent ?? true }
+        return try await credentials.send(hop, through: next, isRepeatable: { sent?.canBeSent ?? true })
     }
 }
 
@@ -54,22 +53,31 @@ final class RequestCredentials: Sendable {
 
     /// Sends the request with credentials, and again with others while they are refused.
     ///
-    /// - Parameter mayAnswer: whether a response with a challenge may be answered.
+    /// For a request that cannot be sent again the authenticator is asked as well: a token that the server
+    /// has refused would otherwise stay for all requests that come after.
+    ///
+    /// - Parameters:
+    ///   - isRepeatable: Whether what was sent may be sent again, as far as the body does not say it.
+    ///   - isMeant: Whether a response with a challenge is for these credentials.
     func send(
         _ original: HopRequest,
         through next: any Layer,
-        mayAnswer: (Response) -> Bool
+        isRepeatable: () -> Bool = { true },
+        isMeant: (Response) -> Bool = { _ in true }
     ) async throws -> Response {
         var hop = original
         let (call, body) = (hop.call, hop.request.body)
         try await renew(&hop.request, within: call)
         var response = try await next.send(hop)
         var history = response.history
-        while response.status == credentials.challenger.status, body.canBeSent, mayAnswer(response) {
+        while response.status == credentials.challenger.status, isMeant(response) {
             do {
-                guard try await renew(&hop.request, after: response, within: call),
-                    await call.canSendAgain(body, after: response, on: loop)
-                else { break }
+                guard try await renew(&hop.request, after: response, within: call) else { break }
+                guard isRepeatable(), await call.canSendAgain(body, after: response, on: loop) else {
+                    response.retryStop = .notRepeatable
+                    call.log?.attemptsEnded(.notRepeatable)
+                    break
+                }
                 await response.body.drain()
                 history.append(call.logging(Hop(.authentication, hop.request.method, response)))
                 // This one would fail where the earlier request failed.

@@ -59,6 +59,14 @@ struct HopRequest: Sendable {
         return hop
     }
 
+    /// Returns the authenticator for the origin of the request: its own, that of its call, or the client's.
+    func authenticator(
+        for origin: Origin,
+        or clients: [Origin: any Authenticator]
+    ) -> (any Authenticator)? {
+        trail?.authenticator ?? request.authenticators?(origin) ?? clients[origin]
+    }
+
     /// Returns the first request of a call that continues another one's redirects, as if it had crossed an
     /// origin.
     func continued(_ crossing: Crossing) -> HopRequest {

@@ -27,11 +27,9 @@ final class ProxyCredentials: Layer {
         let (target, _) = url.targetAndAuthority(of: method, isForwarded: true)
         let text = String(decoding: target, as: UTF8.self)
         let credentials = authorizer.credentials(method: method, target: text, body: body)
-        return try await RequestCredentials(credentials, to: url, on: loop).send(copy hop, through: roundTrip)
-        {
-            // A server behind a tunnel may answer 407, too. It gets no credentials.
-            $0.transaction?.source == .proxy
-        }
+        // A server behind a tunnel may answer 407, too. It gets no credentials.
+        return try await RequestCredentials(credentials, to: url, on: loop)
+            .send(copy hop, through: roundTrip, isMeant: { $0.transaction?.source == .proxy })
     }
 }
 

@@ -1,4 +1,5 @@
-/// The reason that a response or a failure was not retried, although a retry might have changed it.
+/// The reason that a response or a failure was not retried, although a retry might have changed it, or that a
+/// challenge was not answered, although there was an answer.
 @nonexhaustive
 public enum RetryStop: String, Hashable, Sendable, CustomStringConvertible {
     /// All attempts that ``RetryPolicy/attempts`` allows were made.

@@ -80,6 +80,22 @@ struct AuthenticationTests {
         let temporary = try await httpError { [request] in try await client.fetch(request) }
         #expect(temporary.isWorthRetrying)
         let texts = reports.withLock { $0.map { "\($0)" } }
+        // One that fails when it has to answer a challenge has sent a request before.
+        let count = Locked(0)
+        var challenged = request
+        challenged.authenticator = .bearer {
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            guard number == 1 else { throw NoToken(secret: "hush") }
+            return "first"
+        }
+        let late = try await httpError { [challenged] in
+            try await Script((401, ["WWW-Authenticate": "Bearer"])).client().fetch(challenged)
+        }
+        guard case .authenticator(is NoToken) = late.reason else { throw late }
+        #expect(late.phase == .response)
         #expect(texts.count == 3 && texts.allSatisfy { $0.contains("failed: GET http://a.test/: re") })
         #expect(texts.allSatisfy { $0.contains("the authenticator failed") && !$0.contains("hush") })
     }

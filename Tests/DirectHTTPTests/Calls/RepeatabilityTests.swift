@@ -136,6 +136,42 @@ struct RepeatabilityTests {
         #expect(servers[0].requests.map(\.method) == ["GET"] && servers[1].records.isEmpty)
     }
 
+    @Test("A 401 to a body that is spent is delivered, says so, and lets the next request have a new token")
+    func challenged() async throws {
+        let server = try FixtureServer.start { request in
+            _ = try request.body
+            let isNew = request.headers["authorization"] == "Bearer 2"
+            return isNew ? .text("ok") : .status(401).adding("WWW-Authenticate", value: "Bearer")
+        }
+        let (count, reports) = (Locked(0), Locked<[CallReport]>([]))
+        let origin = try HTTPURL(server.http()).origin
+        for interceptors: [Interceptor] in [[], [changing { _ in }]] {
+            count.withLock { $0 = 0 }
+            let client = HTTPClient.untimed {
+                $0.networkInterceptors = interceptors
+                $0.authenticators[origin] = .bearer {
+                    count.withLock { count in
+                        count += 1
+                        return "\(count)"
+                    }
+                }
+                $0.observer = { event in
+                    if case .ended(let report) = event.kind { reports.withLock { $0.append(report) } }
+                }
+            }
+            let refused = try await client.post(server.http(), Self.once)
+            #expect(refused.status == 401 && refused.retryStop == .notRepeatable && refused.history.isEmpty)
+            #expect(try await client.post(server.http(), Self.once).status == 200)
+            #expect(count.withLock { $0 } == 2)
+        }
+        let stops = reports.withLock { $0.map(\.retryStop) }
+        #expect(stops == [.notRepeatable, nil, .notRepeatable, nil] && server.requests.count == 4)
+        // Without an answer nothing was stopped.
+        var plain = Request(.post, server.http(), body: Self.once)
+        plain.authenticator = .bearer("fixed")
+        #expect(try await HTTPClient.untimed().fetch(plain).retryStop == nil)
+    }
+
     @Test("The retry policy looks at what was sent", arguments: 0..<3)
     func notRetried(change: Int) async throws {
         let server = try FixtureServer.start { request in

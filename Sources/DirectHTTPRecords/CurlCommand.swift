@@ -9,15 +9,15 @@ extension HTTPClient.Request {
     ///
     /// Addresses become `--resolve`, or `--connect-to` with the first of them if it has another port than the
     /// URL or if the URL's host is an address. The request's own fields are sent and no others, not even
-    /// curl's. A body of text stands in the command, one of other bytes up to 100,000 is printed by `printf`.
-    /// The command reads any other body from its standard input: that of a stream or a file, a larger one,
-    /// and one that is left out.
+    /// curl's. A body of text stands in the command, one of other bytes up to 100,000 is printed by `printf`,
+    /// and curl itself reads a file. The command reads any other body from its standard input, and names it
+    /// as missing: that of a stream, a form with files, a larger one, and one that is left out.
     ///
     /// A file of roots becomes `--cacert` and `--proxy-cacert`, and files of a client certificate `--cert`
-    /// and `--key`. Other roots, a client certificate in memory, the passphrase of a key, and demands for
-    /// which curl has no option are named in front of the command, in arguments of the shell's `:`, as
-    /// missing. Not named is what curl does by itself: it takes the common name of a certificate that has no
-    /// names.
+    /// and `--key`. Other roots, a client certificate in memory, the passphrase of a key, credentials of an
+    /// authenticator, and demands for which curl has no option are named in front of the command, in
+    /// arguments of the shell's `:`, as missing. Not named is what curl does by itself: it takes the common
+    /// name of a certificate that has no names.
     ///
     /// A network interceptor sees requests with all fields. For a request before it is sent,
     /// ``HTTPClient/curlCommand(for:redacting:)`` adds what the client adds.
@@ -26,7 +26,9 @@ extension HTTPClient.Request {
     ///   used.
     /// - Throws: `HTTPError` if URL, addresses or fields are invalid.
     public func curlCommand(redacting redaction: Redaction = Redaction()) throws(HTTPError) -> String {
-        try CurlCommand(self, redacting: redaction, over: nil).text
+        var command = try CurlCommand(self, redacting: redaction, over: nil)
+        if authenticator != nil { command.noteMissingCredentials() }
+        return command.text
     }
 }
 
@@ -59,6 +61,17 @@ struct CurlCommand {
         addTrust()
         try addFields(over: request.unixSocket == nil ? proxy?.proxy : nil)
         addBody()
+        if asked.hasCredentials, !redaction.isNone { noteMissingCredentials() }
+    }
+
+    /// Names the field as missing, unless the request has it or curl makes it of the URL.
+    mutating func noteMissingCredentials(in name: String = "Authorization") {
+        let isProxy = name != "Authorization"
+        guard !request.headers.contains(name), isProxy || !url.hasCredentials || !redaction.isNone else {
+            return
+        }
+        let line = "\(isProxy ? "--proxy-header" : "--header") \(name), for the credentials of the client"
+        if !missing.contains(line) { missing.append(line) }
     }
 
     /// The command, one option a line.
@@ -248,11 +261,17 @@ struct CurlCommand {
 
     private mutating func addBody() {
         guard hasBody else { return }
+        if let path = request.body.filePath, !redaction.hidesBodies, !path.utf8.contains(0) {
+            return words.append(["--data-binary", "@" + path.forDataOption])
+        }
         var described = request.headers
         described.complete(with: request.contentFields)
         guard let bytes = request.body.bytesInMemory, bytes.count <= Self.longestBody,
             let shown = redaction.shown(body: bytes, of: described)
-        else { return words.append(["--data-binary", "@-"]) }
+        else {
+            missing.append("the body, which this command reads from its standard input")
+            return words.append(["--data-binary", "@-"])
+        }
         if let text = String(validating: shown, as: UTF8.self), text.isPlain {
             words.append(["--data-raw", text])
         } else {
@@ -291,6 +310,11 @@ extension String {
     fileprivate var escapedForCert: String {
         replacing(scalar: "\\", with: "\\\\").replacing(scalar: ":", with: "\\:")
     }
+}
+
+extension String {
+    /// The path for `--data-binary @`, where `-` is the standard input.
+    fileprivate var forDataOption: String { self == "-" ? "./-" : self }
 }
 
 extension HTTPHost {

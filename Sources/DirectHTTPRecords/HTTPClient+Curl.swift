@@ -9,16 +9,22 @@ extension HTTPClient {
     /// cookies, addresses and proxy, and over `https` where HSTS asks for it. See
     /// `HTTPClient.Request.curlCommand`.
     ///
-    /// Addresses are those of the request, its map or the client's map; a resolver is not asked. Not part of
-    /// the command are credentials of authenticators, pins and other checks of certificates, time limits,
-    /// redirects and retries.
+    /// Addresses are those of the request, its map or the client's map; a resolver is not asked. Credentials
+    /// of authenticators are named as missing. Not part of the command are what interceptors change, time
+    /// limits, redirects and retries. For a request that a network interceptor has seen the command has what
+    /// authenticators and interceptors have added.
     ///
     /// - Throws: `HTTPError` if URL, addresses or fields are invalid.
     public func curlCommand(
         for request: Request,
         redacting redaction: Redaction = Redaction()
     ) throws(HTTPError) -> String {
-        let (request, proxy) = try firstRequest(for: request)
-        return try CurlCommand(request, redacting: redaction, over: CurlProxy(proxy: proxy)).text
+        let (first, proxy) = try firstRequest(for: request)
+        var command = try CurlCommand(first, redacting: redaction, over: CurlProxy(proxy: proxy))
+        if hasAuthenticator(for: request) { command.noteMissingCredentials() }
+        if let proxy, first.unixSocket == nil, hasAuthenticator(for: proxy) {
+            command.noteMissingCredentials(in: "Proxy-Authorization")
+        }
+        return command.text
     }
 }

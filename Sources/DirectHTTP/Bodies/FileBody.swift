@@ -11,6 +11,7 @@ extension StreamedBody {
         return StreamedBody(
             isReplayable: true,
             endsAtOnce: true,
+            filePath: path,
             measure: { loop, end in
                 try await work.run(until: end, on: loop) { () throws(SystemError) in
                     try FileReader(path).size

@@ -9,6 +9,19 @@ extension HTTPClient {
         pipeline.fields.hsts?.upgrades(url, at: .now) ?? url
     }
 
+    /// Whether an authenticator would be asked for the request's `Authorization` field.
+    package func hasAuthenticator(for request: Request) -> Bool {
+        let hop = pipeline.begun(request)
+        guard let url = try? hop.request.checkedURL() else { return false }
+        return hop.authenticator(for: url.origin, or: configuration.authenticators) != nil
+    }
+
+    /// Whether an authenticator would be asked for the proxy's credentials.
+    package func hasAuthenticator(for proxy: Proxy) -> Bool {
+        proxy.credentials == nil
+            && ProxyAuthentication(configuration.proxyAuthenticators, for: proxy) != nil
+    }
+
     /// Returns a request as this client would send it first: over `https` where HSTS asks for it, with the
     /// addresses of the request, its map or the client's map, with cookies, the client's fields and the
     /// settings of its connection; and the proxy that it goes over, if any. No resolver is asked.

@@ -110,6 +110,11 @@ public struct RequestBody: Sendable {
         return followed
     }
 
+    /// The path of the file that the body is; `nil` for any other body, also for what is made of a file.
+    package var filePath: String? {
+        if case .stream(let streamed) = content { streamed.filePath } else { nil }
+    }
+
     /// Whether the body can be sent a second time with the same bytes.
     var isReplayable: Bool { content.isReplayable }
 

@@ -29,6 +29,8 @@ package final class StreamedBody: Sendable {
     ///
     /// Called before the result of the attempt so far is given up: without a content it is the call's.
     package let renew: (@Sendable () async -> Bool)?
+    /// The path of the file that is the content; `nil` for any other content.
+    package let filePath: String?
     private let size: @Sendable (EventLoop, Instant) async throws -> UInt64?
     private let source: @Sendable (EventLoop) async throws -> RequestBodySource
     /// Whether it has been opened.
@@ -40,6 +42,7 @@ package final class StreamedBody: Sendable {
         isReplayable: Bool,
         endsAtOnce: Bool = false,
         renew: (@Sendable () async -> Bool)? = nil,
+        filePath: String? = nil,
         measure: @escaping @Sendable (EventLoop, Instant) async throws -> UInt64?,
         trailers: Trailers? = nil,
         open: @escaping @Sendable (EventLoop) async throws -> RequestBodySource
@@ -47,6 +50,7 @@ package final class StreamedBody: Sendable {
         self.isReplayable = isReplayable
         self.endsAtOnce = endsAtOnce
         self.renew = renew
+        self.filePath = filePath
         size = measure
         source = open
         self.trailers = trailers

@@ -172,9 +172,75 @@ struct CurlCommandTests {
         for (body, redaction) in [(large, Redaction()), (stream, Redaction()), (.text("secret"), hidden)] {
             let command = try Request(.put, server.http(), body: body).curlCommand(redacting: redaction)
             #expect(!command.contains("secret") && command.utf8.count < 1_000)
+            #expect(command.hasPrefix(": 'missing: the body"), "\(command)")
             #expect(try await run("unset http_proxy; \(command)", input: "given") == 0)
             #expect(server.requests.last?.bodyText == "given")
         }
+    }
+
+    @Test(
+        "A file is read by curl itself, whatever its name means to a shell or to curl",
+        .enabled(if: hasCurl)
+    )
+    func files() async throws {
+        let server = try FixtureServer.start { request in
+            _ = try request.body
+            return .text("ok")
+        }
+        let (folder, content) = (try TemporaryFolder(), "\r\n@x\0" + String(repeating: "y", count: 200_000))
+        func run(_ body: RequestBody, _ redaction: Redaction = Redaction()) async throws -> String {
+            let command = try Request(.put, server.http(), body: body).curlCommand(redacting: redaction)
+            let line = "unset http_proxy; cd '\(folder.path)' && { \(command)\n}"
+            #expect(try await self.run(line, input: "given") == 0, "\(command)")
+            return command
+        }
+        for name in ["plain", "it's $HOME", "-", "@at", "-o", "a\u{1B}[1m", "é;x,y"] {
+            try folder.write(content, name)
+            for path in [name, "\(folder.path)/\(name)"] {
+                let command = try await run(.file(path, contentType: "text/x"))
+                #expect(server.requests.last?.bodyText == content, "\(command)")
+                #expect(server.requests.last?.headers["content-type"] == "text/x")
+                #expect(!command.contains("missing"))
+            }
+        }
+        // What is made of a file is not the file.
+        for body in [try RequestBody.file("plain").gzipped(), .file("plain").followed { [:] }, .file("a\0b")]
+        {
+            #expect(try await run(body).hasPrefix(": 'missing: the body"))
+            #expect(server.requests.last?.bodyText == "given")
+        }
+        var hidden = Redaction()
+        hidden.hidesBodies = true
+        let left = try await run(.file("plain"), hidden)
+        #expect(!left.contains("plain"))
+    }
+
+    @Test("Credentials that an authenticator provides, or that are hidden, are named as missing")
+    func missingCredentials() throws {
+        let url = "https://a.test/"
+        let proxy = try HTTPURL("http://proxy.test:3128")
+        let client = try HTTPClient.untimed {
+            $0.authenticators[try HTTPURL(url).origin] = .basic(user: "u", password: "hush")
+            $0.proxyAuthenticators[proxy.origin] = .basic(user: "u", password: "hush")
+        }
+        func lines(_ request: Request, _ redaction: Redaction = Redaction()) throws -> [Substring] {
+            let command = try client.curlCommand(for: request, redacting: redaction)
+            #expect(!command.contains("hush"), "\(command)")
+            return command.split(separator: "\n").filter { $0.hasPrefix(": 'missing: --") }
+        }
+        let named = try lines(Request(.get, url))
+        #expect(named.count == 1 && named[0].contains("Authorization"))
+        #expect(try lines(Request(.get, url, headers: ["Authorization": "mine"])).isEmpty)
+        #expect(try lines(Request(.get, "https://b.test/")).isEmpty)
+        #expect(try lines(Request(.get, "https://u:hush@b.test/")).count == 1)
+        #expect(try lines(Request(.get, "https://u:shown@b.test/"), .insecureNone).isEmpty)
+        var own = Request(.get, "https://b.test/")
+        own.authenticator = .bearer("hush")
+        #expect(try lines(own).count == 1)
+        #expect(try own.curlCommand().contains("Authorization"))
+        own.authenticator = nil
+        own.proxy = ProxySettings(try Proxy(proxy.text))
+        #expect(try lines(own).map { $0.contains("Proxy-Authorization") } == [true])
     }
 
     @Test("Secrets are hidden unless the caller asks for them")
@@ -332,6 +398,33 @@ struct CurlCommandTests {
         for request in requests {
             #expect(throws: HTTPError.self) { try request.curlCommand() }
         }
+    }
+
+    @Test(
+        "The client's command for a final request has its credentials, its addresses and its roots",
+        .enabled(if: hasCurl)
+    )
+    func finalRequestOfClient() async throws {
+        let server = try FixtureServer.secure("a.test") { _ in .text("ok") }
+        let folder = try TemporaryFolder()
+        try folder.write(testAuthority.rootPEM, "roots")
+        let final = Locked<Request?>(nil)
+        let client = try HTTPClient.untimed { [endpoint = server.endpoint] in
+            $0.addresses = try StaticMap(curl: ["a.test:\(endpoint.port ?? 0):127.0.0.1"])
+            $0.tls.roots = .only([.pemFile(folder.path + "/roots")])
+            $0.authenticators[try HTTPURL("https://a.test:\(endpoint.port ?? 0)").origin] = .bearer("token")
+            $0.networkInterceptors.append { request, forward in
+                final.withLock { $0 = request }
+                return try await forward(request)
+            }
+        }
+        _ = try await client.get(server.https("a.test"))
+        let request = try #require(final.withLock { $0 })
+        let command = try client.curlCommand(for: request, redacting: .insecureNone)
+        #expect(!command.contains("missing"))
+        #expect(try await run(command) == 0, "\(command)")
+        #expect(server.requests.map { $0.headers["authorization"] } == ["Bearer token", "Bearer token"])
+        #expect(fields(server.requests[0]) == fields(server.requests[1]))
     }
 
     @Test("A network interceptor gets the command of the final request", .enabled(if: hasCurl))

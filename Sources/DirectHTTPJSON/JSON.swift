@@ -30,6 +30,18 @@ extension HTTPClient.BufferedResponse {
     }
 }
 
+extension ServerSentEvent {
+    /// Decodes the data as JSON, whatever the type of the event is.
+    ///
+    /// - Throws: The decoder's error, as for the `[DONE]` with which some servers end a stream.
+    public func decode<Value: Decodable>(
+        _ type: Value.Type = Value.self,
+        decoder: JSONDecoder = JSONDecoder()
+    ) throws -> Value {
+        try decoder.decode(type, from: Data(data.utf8))
+    }
+}
+
 extension ReceivedResponse {
     /// Decodes the body that came with an error as JSON, such as an API's own description of what is wrong.
     /// `requiringSuccess(keeping:)` says how much of a body is kept: 64 KiB by default.

@@ -40,6 +40,13 @@ struct JSONBodyTests {
         }
     }
 
+    @Test("The data of an event is decoded as JSON, and what is none is the decoder's error")
+    func event() throws {
+        let event = ServerSentEvent(data: #"{"x": 7, "name": "é"}"#)
+        #expect(try event.decode() == Point(x: 7, name: "é") && event.decode(Point.self).x == 7)
+        #expect(throws: DecodingError.self) { try ServerSentEvent(data: "[DONE]").decode(Point.self) }
+    }
+
     @Test("Encoder and decoder are the caller's, and what is no JSON is the decoder's error")
     func coders() async throws {
         let server = try FixtureServer.start { request in

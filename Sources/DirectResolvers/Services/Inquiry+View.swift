@@ -22,6 +22,8 @@ extension Inquiry {
         var seconds: Int64?
         var canonicalName: DomainName?
         var failure: ResolverError?
+        /// The server that has no address, the one that was asked for A before that for AAAA.
+        var server: Endpoint?
         var isNoSuchName = false
         /// Whether that was said of A, which holds for every type (RFC 8020, section 2). Of AAAA some
         /// servers say it for names that have IPv4 addresses only (RFC 4074, section 4.2).
@@ -72,24 +74,29 @@ extension Inquiry {
                     found.seconds = min(found.seconds ?? time, time)
                 }
                 found.addresses += wanted
+                if wanted.isEmpty { found.server = found.server ?? reply.server }
                 found.canonicalName = found.canonicalName ?? answer.canonicalName
                 if answer.isNoSuchName {
                     found.isNoSuchName = true
                     if type == DNSType.a { found.isDenied = true }
                 }
-                if let fault = answer.fault { found.failure = found.failure ?? error(fault) }
+                if let fault = answer.fault {
+                    found.failure = found.failure ?? error(fault, by: reply.server)
+                }
             }
         }
         found.addresses = found.addresses.withoutRepeats
         return found
     }
 
-    private func error(_ reason: ResolverError.Reason) -> ResolverError { ResolverError(name, reason) }
+    private func error(_ reason: ResolverError.Reason, by server: Endpoint? = nil) -> ResolverError {
+        ResolverError(name, reason, server: server)
+    }
 
     /// Returns why a name has no addresses.
     private func reason(_ found: Found) -> ResolverError {
-        if found.isDenied { return error(.noSuchName) }
-        return found.failure ?? error(found.isNoSuchName ? .noSuchName : .noAddresses)
+        if found.isDenied { return error(.noSuchName, by: found.server) }
+        return found.failure ?? error(found.isNoSuchName ? .noSuchName : .noAddresses, by: found.server)
     }
 
     /// Returns the addresses of the name itself.

@@ -26,6 +26,8 @@ struct Inquiry {
     struct Verdict: Sendable {
         var answer: Result<ServiceAnswer, ResolverError>
         var failures: [ResolverError] = []
+        /// The server that answered.
+        var server: Endpoint?
     }
 
     /// The next thing to do.

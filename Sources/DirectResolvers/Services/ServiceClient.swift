@@ -165,9 +165,9 @@ final class ServiceClient: Sendable {
     private func reply(to query: Inquiry.Query, within context: ResolveContext) async -> Inquiry.Verdict {
         do {
             let (answer, failures) = try await firstAnswer(within: context) { server, limit in
-                try await self.send(query, to: server, limit: limit, within: context)
+                (try await self.send(query, to: server, limit: limit, within: context), server)
             }
-            return Inquiry.Verdict(answer: .success(answer), failures: failures)
+            return Inquiry.Verdict(answer: .success(answer.0), failures: failures, server: answer.1)
         } catch {
             return Inquiry.Verdict(answer: .failure(ResolverError(error, of: name)))
         }

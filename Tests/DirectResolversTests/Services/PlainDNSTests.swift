@@ -238,6 +238,17 @@ struct PlainDNSTests {
         }
     }
 
+    @Test("The error for a name without addresses has the server that said so", arguments: [0, 3] as [UInt8])
+    func denier(code: UInt8) async throws {
+        let peer = try DNSPeer { [DNSPeer.reply(to: $0, [], code: code)] }
+        defer { peer.stop() }
+        for families in [ServiceSettings.Families.v4, .both] {
+            let resolver = resolver(peer, families: families)
+            let error = try await resolverError { try await resolver.answer(on: time.loop) }
+            #expect(error.server?.port == peer.port && error.earlier.isEmpty, "\(error)")
+        }
+    }
+
     @Test("IPv4 addresses are waited for, even if the server says that the name does not exist for AAAA")
     func falseDenial() async throws {
         let peer = try DNSPeer { question in

@@ -106,6 +106,18 @@ package enum RequestWriter {
         return output.count
     }
 
+    /// The same as bytes of their own.
+    package static func head(
+        _ head: RequestHead,
+        framing: BodyFraming,
+        announcing announced: RequestHead.Announcements
+    ) throws(HTTP1Error) -> [UInt8] {
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: head.sizeBound, alignment: 1)
+        defer { unsafe buffer.deallocate() }
+        let count = try unsafe writeHead(head, framing: framing, announcing: announced, into: buffer)
+        return unsafe Array(buffer[..<count])
+    }
+
     /// A buffer size that is sufficient for a chunk's size line and the line end after its data.
     package static let chunkHeadSizeBound = 18
     /// The line end after a chunk's data.

@@ -29,16 +29,9 @@ struct ForwardedRequest {
             headers: headers
         )
         expects = try Self.expectsContinue(request)
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: head.sizeBound, alignment: 1)
-        defer { unsafe buffer.deallocate() }
         do throws(HTTP1Error) {
-            let count = try unsafe RequestWriter.writeHead(
-                head,
-                framing: request.framing,
-                announcing: .init(expectContinue: expects, upgrade: upgrades),
-                into: buffer
-            )
-            self.head = unsafe Array(buffer[..<count])
+            let announced = RequestHead.Announcements(expectContinue: expects, upgrade: upgrades)
+            self.head = try RequestWriter.head(head, framing: request.framing, announcing: announced)
         } catch {
             throw Refusal(.message(error))
         }
@@ -78,29 +71,4 @@ struct ForwardedRequest {
         }
         return !values.isEmpty && request.framing.hasContent
     }
-}
-
-extension HTTPHeaders {
-    /// Whether the message asks for, or agrees to, another protocol.
-    var areForUpgrade: Bool { lists("upgrade", in: "connection") && index(of: "upgrade") != nil }
-
-    /// The fields but those that are for the next recipient alone (RFC 9110, section 7.6.1).
-    func passedOn(withUpgrade: Bool, without others: Set<String>) -> HTTPHeaders {
-        let named = values(for: "connection").flatMap { $0.split(separator: ",") }
-        let dropped = Self.ofHop.union(others)
-            .union(named.map { $0.lowercased().filter { $0 != " " && $0 != "\t" } })
-        var passed = HTTPHeaders()
-        for index in indices {
-            let name = self[index].name.lowercased()
-            if name == "upgrade" ? withUpgrade : !dropped.contains(name) {
-                passed.add(fieldAt: index, of: self)
-            }
-        }
-        return passed
-    }
-
-    private static let ofHop: Set<String> = [
-        "connection", "keep-alive", "proxy-connection", "proxy-authorization", "proxy-authenticate",
-        "proxy-authentication-info", "transfer-encoding",
-    ]
 }

@@ -337,13 +337,14 @@ final class Forwarder: @unchecked Sendable {
         case (.interim(let head), _):
             // HTTP/1.0 has none (RFC 9110, section 15.2).
             if request.version == .http11 {
-                toNear += ForwardedResponse(head, framing: .none, to: request).head
+                toNear += ForwardedResponse(head, framing: .none, to: request, by: Self.name).head
             }
         case (.head(let head), _):
             let answer = ForwardedResponse(
                 head,
                 framing: responses.framing,
                 to: request,
+                by: Self.name,
                 // What the target does not read any more is in the way of another request, and so is what
                 // the program may leave out.
                 mayPersist: up == .sent || up == .content && responses.reuseOnceRead == .reusable
@@ -367,6 +368,8 @@ final class Forwarder: @unchecked Sendable {
         }
         return true
     }
+
+    private static let name = "direct-proxy"
 
     /// Both sides speak another protocol from here on. Returns how that ended.
     private func becomeTunnel(_ far: any TunnelEnd) async -> TunnelReport.Ending {

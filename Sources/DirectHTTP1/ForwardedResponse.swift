@@ -1,20 +1,24 @@
-internal import DirectHTTP1
-
-/// The head of a response as it is sent on to the program.
-struct ForwardedResponse {
+/// The head of a response as a proxy sends it on (RFC 9110, section 7.6; RFC 9112, section 6.3).
+package struct ForwardedResponse {
     /// The head, as bytes.
-    let head: [UInt8]
+    package let head: [UInt8]
     /// Whether the content is sent in chunks.
-    let isChunked: Bool
-    /// Whether the end of the connection is the end of the content, for the program.
-    let endsByClose: Bool
-    /// Whether another request may follow on the program's connection.
-    let persists: Bool
+    package let isChunked: Bool
+    /// Whether the end of the connection is the end of the content, for the client.
+    package let endsByClose: Bool
+    /// Whether another request may follow on the client's connection.
+    package let persists: Bool
 
-    init(
+    /// Makes the head anew of its parts.
+    ///
+    /// - Parameters:
+    ///   - proxy: What the proxy calls itself in Via.
+    ///   - mayPersist: Whether the proxy can take another request behind it.
+    package init(
         _ response: ResponseHead,
         framing: ResponseFraming,
         to request: ReceivedRequest,
+        by proxy: String,
         mayPersist: Bool = true
     ) {
         let switches = response.status == .switchingProtocols
@@ -28,7 +32,7 @@ struct ForwardedResponse {
         for index in headers.indices {
             text += Array("\r\n\(headers[index].name): ".utf8) + headers.valueBytes(at: index)
         }
-        text += Array("\r\nVia: 1.1 direct-proxy".utf8)
+        text += Array("\r\nVia: 1.1 \(proxy)".utf8)
         if let length = Self.length(of: response, framing: framing) {
             text += Array("\r\nContent-Length: \(length)".utf8)
         }

@@ -34,14 +34,10 @@ struct Gate: Sendable {
         admits(user + [UInt8(ascii: ":")] + password)
     }
 
-    /// Compares in a time that depends on the length of the expected bytes alone.
-    private func admits(_ given: some Sequence<UInt8>) -> Bool {
+    /// Compares in a time that depends on the lengths alone, which are no secret.
+    private func admits(_ given: some Collection<UInt8>) -> Bool {
         guard let credentials else { return true }
-        let (given, expected) = (Array(given), Array("\(credentials.user):\(credentials.password)".utf8))
-        var difference: UInt8 = given.count == expected.count ? 0 : 1
-        for (index, byte) in expected.enumerated() {
-            difference |= byte ^ (index < given.count ? given[index] : ~byte)
-        }
-        return difference == 0
+        let expected = "\(credentials.user):\(credentials.password)".utf8
+        return given.count == expected.count && zip(given, expected).reduce(0) { $0 | $1.0 ^ $1.1 } == 0
     }
 }

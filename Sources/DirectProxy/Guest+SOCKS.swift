@@ -58,7 +58,7 @@ extension Guest {
         }
         let port = try await take(2, until: deadline)
         let number = UInt16(port[0]) << 8 | UInt16(port[1])
-        if type == 3 { return Target(host: host, port: number) }
+        if type == 3 { return Target(authority: host + Array(":\(number)".utf8)) }
         return IPAddress(bytes: host).flatMap { Target($0, port: number) }
     }
 

@@ -9,7 +9,7 @@ enum PACFile {
     /// Whether the request asks for it, under the address at which it came. Under a name it could come from a
     /// page whose name leads here.
     static func isAskedFor(by request: ReceivedRequest, at place: Endpoint) -> Bool {
-        let host = Target(authority: Array((request.headers["host"] ?? "").utf8), defaultPort: 80)?.host
+        let host = Target(authority: Array((request.headers["host"] ?? "").utf8), mayOmitPort: true)?.host
         guard let address = host?.address?.unmapped else { return false }
         return request.method == .get && request.target == Array(path.utf8)
             && (address.isLoopback || address == place.address.withoutZone.unmapped)

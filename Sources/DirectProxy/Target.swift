@@ -12,47 +12,31 @@ struct Target: Sendable {
     /// Reads the authority of a CONNECT request (RFC 9112, section 3.2.3): `host:port`, IPv6 in brackets,
     /// and nothing else. `nil` for anything else, a port of 0 included.
     ///
-    /// - Parameter defaultPort: The port of an authority without one; `nil` if there has to be one.
-    init?(authority: [UInt8], defaultPort: UInt16? = nil) {
+    /// - Parameter mayOmitPort: Whether an authority without a port has that of `http`.
+    init?(authority: [UInt8], mayOmitPort: Bool = false) {
+        let colon = UInt8(ascii: ":")
         let afterBracket = authority.lastIndex(of: UInt8(ascii: "]")) ?? 0
-        if let defaultPort, !authority[afterBracket...].contains(UInt8(ascii: ":")) {
-            self.init(host: authority, port: defaultPort)
-            return
-        }
-        guard let colon = authority.lastIndex(of: UInt8(ascii: ":")), colon > 0,
-            let port = Self.port(authority[(colon + 1)...])
-        else { return nil }
-        self.init(host: Array(authority[..<colon]), port: port)
-    }
-
-    /// Makes a target of a host in the syntax of URLs.
-    init?(host: [UInt8], port: UInt16) {
-        let text = Array("http://".utf8) + host + Array(":\(port)/".utf8)
-        guard port > 0, host.allSatisfy({ !Self.strange.contains($0) && $0 > 0x20 && $0 < 0x7F }),
+        let text = Array("http://".utf8) + authority + [UInt8(ascii: "/")]
+        guard mayOmitPort || authority[afterBracket...].contains(colon), authority.last != colon,
+            authority.allSatisfy({ !Self.strange.contains($0) && $0 > 0x20 && $0 < 0x7F }),
             let url = try? text.withSpan({ text throws(HTTPURLError) in try HTTPURL(utf8: text) }),
-            !url.hasCredentials, url.port == port
+            url.port > 0
         else { return nil }
         self.url = url
     }
 
     /// Makes a target of an address.
     init?(_ address: IPAddress, port: UInt16) {
-        let text = address.family == .v6 ? "[\(address.withoutZone)]" : "\(address)"
-        self.init(host: Array(text.utf8), port: port)
+        var authority: [UInt8] = []
+        address.withoutZone.appendAuthority(to: &authority)
+        self.init(authority: authority + Array(":\(port)".utf8))
     }
 
     var host: HTTPHost { url.host }
     var port: UInt16 { url.port }
 
-    /// The characters that end a host in a URL, or would be dropped from it.
+    /// The characters that end a host in a URL, or the user before it, or would be dropped from it.
     private static let strange = Array("/?#@\\%".utf8)
-
-    private static func port(_ digits: ArraySlice<UInt8>) -> UInt16? {
-        guard (1...5).contains(digits.count), digits.allSatisfy({ (0x30...0x39).contains($0) }) else {
-            return nil
-        }
-        return UInt16(String(decoding: digits, as: UTF8.self))
-    }
 }
 
 extension Target: CustomStringConvertible {

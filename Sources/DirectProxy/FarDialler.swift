@@ -62,7 +62,9 @@ struct FarDialler: Sendable {
         if let named = settings.addresses.endpoints(for: target.host, port: target.port) {
             return (.chosen(named, port: target.port, source: .staticMap), true)
         }
-        guard let resolver = settings.resolver, let name = target.host.name, isMatching(name) else {
+        guard let resolver = settings.resolver, let name = target.host.name,
+            settings.matching?.contains(where: { $0.matches(target.host) }) ?? true
+        else {
             guard settings.others == .dialled else { throw .inNoMap(target) }
             return (target.host.address.map { .literal($0, port: target.port) } ?? .system, false)
         }
@@ -81,16 +83,6 @@ struct FarDialler: Sendable {
         } catch {
             throw Refusal(error.cause, of: target)
         }
-    }
-
-    private func isMatching(_ name: DomainName) -> Bool {
-        settings.matching?.contains { pattern in
-            switch pattern {
-            case .host(let host): host.name == name
-            case .subdomains(let parent): name != parent && name.isSubdomain(of: parent)
-            case .any: true
-            }
-        } ?? true
     }
 }
 

@@ -45,17 +45,6 @@ public struct URLProtocolBinding: Sendable {
     }
 }
 
-extension HostPattern {
-    /// Whether the pattern covers the host.
-    fileprivate func matches(_ host: DirectHTTP.HTTPHost) -> Bool {
-        switch self {
-        case .host(let own): own == host
-        case .subdomains(let name): host.description.hasSuffix(".\(name)")
-        case .any: true
-        }
-    }
-}
-
 extension HTTPClient {
     /// Makes a class for `URLSessionConfiguration.protocolClasses` whose requests this client sends.
     ///

@@ -27,6 +27,15 @@ public enum HostPattern: Hashable, Sendable {
             self = .subdomains(of: try DomainName(utf8: text.extracting(2...)))
         }
     }
+
+    /// Whether the pattern covers the host.
+    package func matches(_ host: HTTPHost) -> Bool {
+        switch self {
+        case .host(let own): own == host
+        case .subdomains(let parent): host.name.map { $0 != parent && $0.isSubdomain(of: parent) } ?? false
+        case .any: true
+        }
+    }
 }
 
 extension HostPattern: CustomStringConvertible {

@@ -45,7 +45,7 @@ struct FarDialler: Sendable {
         do throws(DialFailure) {
             let connection = try await (isNamed ? named : vetted)
                 .dial(ConnectionTarget(target.url, route: route, proxy: proxy), within: limit)
-            return FarEnd(connection, to: target, isPlain: proxy?.proxy.scheme != .https)
+            return FarEnd(connection, to: target)
         } catch {
             throw Refusal(error.cause, of: target)
         }
@@ -88,16 +88,15 @@ struct FarDialler: Sendable {
 
 /// A connection to a target, with the facts of its making.
 struct FarEnd: Sendable {
-    let end: any TunnelEnd
+    let layers: LayerStack
     let target: Target
     /// The first bytes of the target, if they came with the upstream proxy's answer.
     let early: [UInt8]
     let facts: ConnectionFacts
 
-    init(_ connection: Connection, to target: Target, isPlain: Bool) {
+    init(_ connection: Connection, to target: Target) {
         (self.target, early, facts) = (target, connection.takeUnparsed(), connection.facts)
         // Its parser and its buffer are for HTTP.
-        if isPlain { connection.detach() }
-        end = isPlain ? connection.socket : connection
+        layers = connection.detach()
     }
 }

@@ -16,8 +16,9 @@ final class Forwarder: @unchecked Sendable {
     private var responses = ResponseReader()
     /// The connection of the last request, if it can be used again.
     private var kept: FarEnd?
-    /// The exchange in work: its request, and how far both directions have come.
+    /// The exchange in work: its request, the head of its answer, and how far both directions have come.
     private var request: ReceivedRequest
+    private var answer: ForwardedResponse?
     private var (up, down) = (Up.content, Down.head)
     /// The bytes of the target that are not used yet, and those that wait for room on either side.
     private var received, toFar, toNear: ArraySlice<UInt8>
@@ -36,39 +37,25 @@ final class Forwarder: @unchecked Sendable {
 
     /// The response on its way to the program.
     private enum Down {
-        case head
-        case content(ForwardedResponse)
+        case head, content
         /// It is read to its end.
-        case ended(ForwardedResponse)
+        case ended
         /// The program has all of it, and the end of the stream behind it.
         case endPassedOn
         /// Both sides speak another protocol from here on.
         case switched
-
-        /// Whether the target has still to say something of it.
-        var isOpen: Bool {
-            switch self {
-            case .head, .content: true
-            case .ended, .endPassedOn, .switched: false
-            }
-        }
     }
 
+    /// Whether the target has still to say something of the response.
+    private var isOpen: Bool { down == .head || down == .content }
     /// Whether the program has the whole answer, and whether it has nothing of one: it can still be refused.
-    private var isAnswered: Bool {
-        switch down {
-        case .ended: toNear.isEmpty
-        case .endPassedOn: true
-        case .head, .content, .switched: false
-        }
-    }
-    private var isUntold: Bool { if case .head = down, toNear.isEmpty { true } else { moved.down == 0 } }
+    private var isAnswered: Bool { down == .endPassedOn || down == .ended && toNear.isEmpty }
+    private var isUntold: Bool { down == .head && toNear.isEmpty || moved.down == 0 }
 
     /// Why an exchange did not end as it should, and what the program is told if it can be.
     private struct Fault: Error {
         let ending: TunnelReport.Ending
         var refusal: Refusal?
-
         /// Whether the program has gone by an end of its sending, and not by a reset.
         var isByEnd = false
 
@@ -94,14 +81,14 @@ final class Forwarder: @unchecked Sendable {
                 let next = await guest.request(&requests, until: core.moment(after: core.limits.head))
             else { break }
             if next.method == .connect {
-                kept?.end.close()
+                kept?.layers.close()
                 await guest.connect(next)?(number)
                 return
             }
             request = next
         }
-        kept?.end.close()
-        guest.socket.close()
+        kept?.layers.close()
+        guest.near.close()
     }
 
     /// Serves a request. Returns whether another may follow.
@@ -113,18 +100,20 @@ final class Forwarder: @unchecked Sendable {
             target = forwarded.target
             let (far, isKept) = try await connection(to: forwarded.target)
             var report = guest.report(.http, over: far, since: start)
+            var relay = Relay(guest.near, far.layers, core)
             do throws(Fault) {
-                report.ending = try await exchange(forwarded, over: far.end)
+                report.ending = try await exchange(forwarded, &relay)
             } catch {
                 // Without an invitation a program need not send its content.
                 report.ending = isAnswered && up == .expecting ? .complete : error.ending
                 if !isAnswered {
-                    let isByTarget = error.ending == .reset(byTarget: true)
-                    if isUntold, !isByTarget || !isKept, let refusal = error.refusal {
-                        far.end.reset()
+                    let isStale = isKept && error.ending == .reset(byTarget: true)
+                    if isUntold, !isStale, let refusal = error.refusal {
+                        far.layers.reset()
                         throw refusal
                     }
-                    await breakOff(far.end, error)
+                    // Without an answer the program knows that it may try again, and that one is not whole.
+                    await relay.end(error.ending, isByEnd: error.isByEnd)
                 }
             }
             (report.sent, report.received) = moved
@@ -136,39 +125,20 @@ final class Forwarder: @unchecked Sendable {
         }
     }
 
-    /// Ends both connections after an exchange without a whole answer. What the one that has gone had said
-    /// before was acknowledged, and arrives at the other, as in a tunnel.
-    private func breakOff(_ far: any TunnelEnd, _ fault: Fault) async {
-        switch fault.ending {
-        case .reset(byTarget: true):
-            far.reset()
-            // Without an answer the program knows that it may try again, and that an answer is not whole.
-            await Delivery.end(on: guest.socket, within: core.limits.halfClosed)
-            guest.socket.reset()
-        case .reset(byTarget: false):
-            guest.socket.reset()
-            await Delivery.end(on: far.socket, within: core.limits.halfClosed)
-            if fault.isByEnd { far.close() } else { far.reset() }
-        default:
-            guest.socket.reset()
-            far.reset()
-        }
-    }
-
     /// Returns a connection to the target, and whether it has served another request.
     private func connection(to target: Target) async throws(Refusal) -> (FarEnd, isKept: Bool) {
         if let far = kept {
             kept = nil
             if far.target.url.origin == target.url.origin,
-                case .wantsRead = unsafe far.end.read(into: core.scratch)
+                case .wantsRead = unsafe far.layers.read(into: core.scratch)
             {
                 return (far, true)
             }
-            far.end.close()
+            far.layers.close()
         }
         let far = try await guest.reach(target)
         guard far.early.isEmpty else {
-            far.end.reset()
+            far.layers.reset()
             throw Refusal(.unreachable, "\(target): \(HTTP1Error.responseBeforeRequest)")
         }
         return (far, false)
@@ -180,23 +150,23 @@ final class Forwarder: @unchecked Sendable {
     /// keeps the connection or not. It gets the rest until it closes.
     private func exchange(
         _ forwarded: ForwardedRequest,
-        over far: any TunnelEnd
+        _ relay: inout Relay
     ) async throws(Fault) -> TunnelReport.Ending {
-        far.socket.partner = guest.socket
-        defer { far.socket.partner = nil }
+        let (near, far) = (relay.near, relay.far)
         (moved, received, toNear, toFar) = ((0, 0), [], [], forwarded.head[...])
         responses.begin(request.method, upgrade: forwarded.upgrades)
-        (up, down) = (forwarded.expects ? .expecting : .content, .head)
-        var patience = Patience(core)
+        (up, down, answer) = (forwarded.expects ? .expecting : .content, .head, nil)
         while true {
             let before = moved
             var hasRead = false
             if toFar.isEmpty { hasRead = try readRequest() }
-            if !Self.send(&toFar, to: far, counting: &moved.up) { (up, toFar) = (.refused, []) }
-            if requests.isAtEnd, toFar.isEmpty, up != .refused { up = whatIsSent(far) }
+            let sending = far.send(&toFar, counting: &moved.up)
+            if sending.isOver { (up, toFar) = (.refused, []) }
+            // A last record that TLS to an upstream proxy holds is not sent yet.
+            if up != .refused, requests.isAtEnd, case .moved = sending { up = .sent }
             // A program that ends its sending after its request has gone, as for most servers: nobody waits
             // for the answer. The request itself goes on to its end.
-            let isLeft = guest.socket.isHungUp
+            let isLeft = near.socket.isHungUp
             if isLeft, requests.isAtEnd, up == .sent || up == .refused, !isAnswered { throw .program }
             do throws(HTTP1Error) {
                 if toNear.isEmpty, try readResponse(far) { hasRead = true }
@@ -206,15 +176,17 @@ final class Forwarder: @unchecked Sendable {
                     refusal: Refusal(.unreachable, "\(forwarded.target): \(error)")
                 )
             }
-            guard Self.send(&toNear, to: guest.socket, counting: &moved.down) else { throw .program }
-            if case .switched = down, toNear.isEmpty, toFar.isEmpty { return await becomeTunnel(far) }
-            if isAnswered, up == .sent { return .complete }
-            if isAnswered, isOver(far) { return .reset(byTarget: true) }
+            let answering = near.send(&toNear, counting: &moved.down)
+            if answering.isOver { throw .program }
+            if down == .switched, toNear.isEmpty, toFar.isEmpty { return await becomeTunnel(far) }
+            if isAnswered, up != .sent { passEndOn(of: far) }
+            if isAnswered, up == .sent || up == .refused {
+                return up == .sent ? .complete : .reset(byTarget: true)
+            }
             let hasMoved = hasRead || moved != before
-            if let ending = await patience.wait(
-                on: guest.socket,
+            if let ending = await relay.wait(
+                after: hasMoved ? .hasMore : sending.isShort || answering.isShort ? .isShort : .waits,
                 hasMoved: hasMoved,
-                hasMore: hasMoved,
                 isLeft: isLeft
             ) {
                 throw Fault(ending: ending)
@@ -222,26 +194,18 @@ final class Forwarder: @unchecked Sendable {
         }
     }
 
-    /// Whether all is sent, once nothing waits here: layers of TLS to an upstream proxy may hold the last.
-    private func whatIsSent(_ far: any TunnelEnd) -> Up {
-        switch far.flush() {
-        case .moved: .sent
-        case .again, .wantsRead, .wantsWrite: up
-        case .ended, .failed: .refused
-        }
-    }
-
-    /// Whether a target that has answered takes no more of the request. One that ends its sending may read
-    /// on: only a failure tells. The program gets the end, as in a tunnel, and goes on with the request or
-    /// not. It also gets one that it needs to know the end of the content, or not to begin with its own. It
-    /// gets it once: the system tells of each call as of an event, and a wait behind it would end at once.
-    private func isOver(_ far: any TunnelEnd) -> Bool {
-        if case .ended(let answer) = down, far.socket.isHungUp || answer.endsByClose || up == .expecting {
+    /// Passes the end of a target that has answered on to the program, which goes on with its request or not.
+    ///
+    /// A target that ends its sending may read on: only a failure tells that it takes no more. The program
+    /// also gets an end that it needs to know the end of the content, or not to begin with its own. It gets
+    /// it once: the system tells of each call as of an event, and a wait behind it would end at once.
+    private func passEndOn(of far: LayerStack) {
+        let isHungUp = far.socket.isHungUp
+        if down == .ended, isHungUp || answer?.endsByClose == true || up == .expecting {
             guest.socket.finishSending()
             down = .endPassedOn
         }
-        if far.socket.isHungUp, case .failed = unsafe far.read(into: core.scratch) { up = .refused }
-        return up == .refused
+        if isHungUp, case .failed = unsafe far.read(into: core.scratch) { up = .refused }
     }
 
     /// Keeps or closes both connections after a response. Returns whether another request may follow.
@@ -249,97 +213,86 @@ final class Forwarder: @unchecked Sendable {
         if up == .sent, case .reusable = responses.reuse, received.isEmpty {
             kept = far
         } else {
-            far.end.close()
+            far.layers.close()
         }
-        if up == .sent, case .ended(let answer) = down, answer.persists { return true }
+        if up == .sent, down == .ended, answer?.persists == true { return true }
         // After an answer to half a request the rest of it is still to come, and is no request of its own.
         await guest.close(behindHalf: up != .sent)
         return false
     }
 
-    /// Sends the bytes that wait. Returns false if the recipient takes no more.
-    private static func send(
-        _ bytes: inout ArraySlice<UInt8>,
-        to end: any TunnelEnd,
-        counting moved: inout UInt64
-    ) -> Bool {
-        _ = end.flush()
-        let (count, takesMore) = unsafe bytes.withUnsafeBytes { unsafe end.send($0) }
-        bytes = bytes.dropFirst(count)
-        moved += UInt64(count)
-        return takesMore
-    }
-
     /// Reads more of the request's content. Returns whether there was any.
     private func readRequest() throws(Fault) -> Bool {
-        guard !requests.isAtEnd else { return false }
-        // The rest of the last piece may be the beginning of a line: it is shown again with more.
-        var needsMore = guest.ahead.isEmpty
+        var hasRead = false
         while !requests.isAtEnd {
-            if needsMore {
-                switch unsafe guest.socket.read(into: core.scratch) {
-                case .moved(let count): guest.ahead += unsafe Array(core.scratch[..<count])
-                case .again: return true
-                case .wantsRead, .wantsWrite: return false
-                // The target sees by itself that the content is cut short.
-                case .ended: throw Fault(ending: .reset(byTarget: false), isByEnd: true)
-                case .failed: throw .program
-                }
-            }
-            if up == .expecting { up = .content }
+            if up == .expecting, !guest.ahead.isEmpty { up = .content }
+            let next: (event: RequestReader.Event, content: ArraySlice<UInt8>)
             do throws(RequestFault) {
-                let (event, content) = try guest.next(&requests)
-                needsMore = guest.ahead.isEmpty
-                switch event {
-                case .content:
-                    toFar += request.framing == .chunked ? RequestWriter.chunk(content) : Array(content)
-                case .trailers(let trailers): toFar += RequestWriter.lastChunk(trailers)
-                case .end: if request.framing == .chunked { toFar += RequestWriter.lastChunk() }
-                case .needsMore: needsMore = true
-                case .head: break
-                }
+                next = try guest.next(&requests)
             } catch {
                 throw Fault(ending: .reset(byTarget: false), refusal: Refusal(error))
             }
-            if needsMore, !toFar.isEmpty { return true }
+            let isChunked = request.framing == .chunked
+            switch next.event {
+            case .content: toFar += isChunked ? RequestWriter.chunk(next.content) : Array(next.content)
+            case .trailers(let trailers): toFar += RequestWriter.lastChunk(trailers)
+            case .end: if isChunked { toFar += RequestWriter.lastChunk() }
+            case .head: break
+            case .needsMore:
+                // The rest may be the beginning of a line: it is shown again with more.
+                guard toFar.isEmpty, try readPiece() else { return hasRead }
+            }
+            hasRead = true
+        }
+        return hasRead
+    }
+
+    /// Reads a piece of the program's bytes. Returns whether there was one.
+    private func readPiece() throws(Fault) -> Bool {
+        switch unsafe guest.near.read(into: core.scratch) {
+        case .moved(let count): guest.ahead += unsafe Array(core.scratch[..<count])
+        case .again, .wantsRead, .wantsWrite: return false
+        // The target sees by itself that the content is cut short.
+        case .ended: throw Fault(ending: .reset(byTarget: false), isByEnd: true)
+        case .failed: throw .program
         }
         return true
     }
 
     /// Reads more of the response. Returns whether there was any.
-    private func readResponse(_ far: any TunnelEnd) throws(HTTP1Error) -> Bool {
-        guard down.isOpen else { return false }
-        var (hasMoved, atEnd) = (true, Bool?.none)
+    private func readResponse(_ far: LayerStack) throws(HTTP1Error) -> Bool {
+        guard isOpen else { return false }
+        var atEnd: Bool?
         switch unsafe far.read(into: core.scratch) {
         case .moved(let count): received += unsafe Array(core.scratch[..<count])
-        case .again: break
-        case .wantsRead, .wantsWrite: hasMoved = false
-        case .ended(let clean): atEnd = clean
+        case .again: return true
+        case .wantsRead, .wantsWrite: return false
+        case .ended(let isClean): atEnd = isClean
         case .failed: atEnd = false
         }
-        while down.isOpen, try readEvent() {}
-        if let atEnd, down.isOpen {
+        while isOpen, try readEvent() {}
+        if let atEnd, isOpen {
             _ = try responses.endOfInput(clean: atEnd)
             // The end of the stream is the end of the content.
-            if case .content(let answer) = down { down = .ended(answer) }
+            down = .ended
         }
-        return hasMoved || !down.isOpen
+        return true
     }
 
     /// Reads an event of the response. Returns whether there was one.
     private func readEvent() throws(HTTP1Error) -> Bool {
         let bytes = received
-        let step = try unsafe bytes.withUnsafeBufferPointer { bytes throws(HTTP1Error) in
-            try unsafe responses.next(bytes.span)
-        }
+        let step = try responses.next(bytes.span)
         received = bytes.dropFirst(step.used)
-        switch (step.event, down) {
-        case (.interim(let head), _):
+        let isChunked = answer?.isChunked == true
+        switch step.event {
+        case .needsMore: return false
+        case .interim(let head):
             // HTTP/1.0 has none (RFC 9110, section 15.2).
             if request.version == .http11 {
                 toNear += ForwardedResponse(head, framing: .none, to: request, by: Self.name).head
             }
-        case (.head(let head), _):
+        case .head(let head):
             let answer = ForwardedResponse(
                 head,
                 framing: responses.framing,
@@ -349,22 +302,22 @@ final class Forwarder: @unchecked Sendable {
                 // the program may leave out.
                 mayPersist: up == .sent || up == .content && responses.reuseOnceRead == .reusable
             )
+            self.answer = answer
             toNear += answer.head
             switch responses.framing {
-            case .none: down = .ended(answer)
+            case .none: down = .ended
             case .tunnel: down = .switched
-            case .length, .chunked, .untilClose: down = .content(answer)
+            case .length, .chunked, .untilClose: down = .content
             }
-        case (.content(let range), .content(let answer)):
+        case .content(let range):
             let content = bytes.dropFirst(range.lowerBound).prefix(range.count)
-            toNear += answer.isChunked ? RequestWriter.chunk(content) : Array(content)
-        case (.trailers(let trailers), .content(let answer)):
-            if answer.isChunked { toNear += RequestWriter.lastChunk(trailers) }
-            down = .ended(answer)
-        case (.end, .content(let answer)):
-            if answer.isChunked { toNear += RequestWriter.lastChunk() }
-            down = .ended(answer)
-        default: return false
+            toNear += isChunked ? RequestWriter.chunk(content) : Array(content)
+        case .trailers(let trailers):
+            if isChunked { toNear += RequestWriter.lastChunk(trailers) }
+            down = .ended
+        case .end:
+            if isChunked { toNear += RequestWriter.lastChunk() }
+            down = .ended
         }
         return true
     }
@@ -372,7 +325,7 @@ final class Forwarder: @unchecked Sendable {
     private static let name = "direct-proxy"
 
     /// Both sides speak another protocol from here on. Returns how that ended.
-    private func becomeTunnel(_ far: any TunnelEnd) async -> TunnelReport.Ending {
+    private func becomeTunnel(_ far: LayerStack) async -> TunnelReport.Ending {
         let tunnel = Tunnel(guest, to: far, early: received)
         let ending = await tunnel.run()
         moved = (moved.up + tunnel.moved.up, moved.down + tunnel.moved.down)

@@ -6,7 +6,7 @@ internal import DirectTransport
 
 /// A program at the proxy, from its first byte until it has a tunnel or is refused.
 final class Guest: @unchecked Sendable {
-    let socket: Socket
+    let near: LayerStack
     let core: ProxyCore
     /// The bytes of it that are not used yet.
     var ahead: ArraySlice<UInt8> = []
@@ -20,11 +20,12 @@ final class Guest: @unchecked Sendable {
     enum Lost: Error { case gone, late, cancelled }
 
     init(_ socket: Socket, number: UInt64, core: ProxyCore) {
-        (self.socket, self.number, self.core) = (socket, number, core)
+        (near, self.number, self.core) = (LayerStack(socket), number, core)
         // A connection that was just made has room, of which the loop need not tell first.
         socket.output.signal()
     }
 
+    var socket: Socket { near.socket }
     var loop: EventLoop { socket.loop }
 
     /// Serves it. A tunnel that it gets is a task of its own: this one keeps the memory that it needed to
@@ -61,7 +62,7 @@ final class Guest: @unchecked Sendable {
         do throws(Lost) {
             try await send(words, until: core.moment(after: core.limits.head))
         } catch {
-            far.end.reset()
+            far.layers.reset()
             throw .gone
         }
         let report = report(road, over: far, since: start)
@@ -69,7 +70,7 @@ final class Guest: @unchecked Sendable {
         let look =
             names == .ignored
             ? nil : HelloLook(for: target.host.description, insists: names == .matching)
-        let tunnel = Tunnel(self, to: far.end, early: far.early[...], look: look)
+        let tunnel = Tunnel(self, to: far.layers, early: far.early[...], look: look)
         return { [core] _ in
             var report = report
             report.ending = await tunnel.run()
@@ -118,9 +119,7 @@ final class Guest: @unchecked Sendable {
         _ reader: inout RequestReader
     ) throws(RequestFault) -> (event: RequestReader.Event, content: ArraySlice<UInt8>) {
         let bytes = ahead
-        let step = try unsafe bytes.withUnsafeBufferPointer { bytes throws(RequestFault) in
-            try unsafe reader.next(bytes.span)
-        }
+        let step = try reader.next(bytes.span)
         ahead = bytes.dropFirst(step.used)
         guard case .content(let range) = step.event else { return (step.event, []) }
         return (step.event, bytes.dropFirst(range.lowerBound).prefix(range.count))
@@ -129,18 +128,10 @@ final class Guest: @unchecked Sendable {
     /// Reads more.
     func fill(until deadline: Instant) async throws(Lost) {
         while true {
-            var step = Connection.Step.wantsRead
-            let bytes = unsafe [UInt8](unsafeUninitializedCapacity: Self.piece) { buffer, count in
-                unsafe step = socket.step(readingInto: UnsafeMutableRawBufferPointer(buffer))
-                if case .moved(let moved) = step { count = moved }
-            }
-            switch step {
-            case .moved:
-                ahead += bytes
-                return
+            switch unsafe near.read(into: core.scratch) {
+            case .moved(let count): return unsafe ahead += core.scratch[..<count]
             case .again: continue
-            case .wantsRead, .wantsWrite:
-                try check(await socket.input.wait(until: deadline, on: loop))
+            case .wantsRead, .wantsWrite: try check(await socket.input.wait(until: deadline, on: loop))
             case .ended, .failed: throw .gone
             }
         }
@@ -148,12 +139,12 @@ final class Guest: @unchecked Sendable {
 
     /// Sends all of these bytes.
     func send(_ bytes: [UInt8], until deadline: Instant) async throws(Lost) {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let (count, takesMore) = unsafe rest.withUnsafeBytes { unsafe socket.send($0) }
-            guard takesMore else { throw .gone }
-            rest = rest.dropFirst(count)
-            if !rest.isEmpty { try check(await socket.output.wait(until: deadline, on: loop)) }
+        var (rest, moved) = (bytes[...], UInt64(0))
+        while true {
+            let step = near.send(&rest, counting: &moved)
+            guard !rest.isEmpty else { return }
+            guard !step.isOver else { throw .gone }
+            try check(await socket.output.wait(until: deadline, on: loop))
         }
     }
 
@@ -184,7 +175,7 @@ final class Guest: @unchecked Sendable {
     func close(behindHalf isInContent: Bool = false) async {
         socket.finishSending()
         if isInContent {
-            await Delivery.end(on: socket, within: core.limits.halfClosed) { await drop(until: $0) == .late }
+            await Relay.deliver(on: near, within: core.limits.halfClosed) { await drop(until: $0) == .late }
         }
         if core.note(number, isResting: true) {
             await drop(until: core.moment(after: isInContent ? core.limits.halfClosed : Self.farewell))
@@ -208,5 +199,4 @@ final class Guest: @unchecked Sendable {
     }
 
     private static let farewell: Duration = .seconds(2)
-    private static let piece = 4096
 }

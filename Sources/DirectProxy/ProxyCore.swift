@@ -20,8 +20,7 @@ final class ProxyCore: @unchecked Sendable {
     let pipes = PipePool()
     #endif
     private let listeners: [ListeningSocket]
-    /// Whether the listening sockets are open. Its lock is held to accept and to close, which any thread may.
-    private let isListening = Locked(true)
+    /// Its lock is also held to accept and to close, which any thread may.
     private let state = Locked(State())
 
     private struct State {
@@ -110,30 +109,23 @@ final class ProxyCore: @unchecked Sendable {
         loop.add(stopper)
         defer { loop.remove(stopper) }
         let end = moment(after: limits.drain)
-        let (isEmpty, idle) = state.withLock { state in
-            state.isStopped = true
-            state.stopper = stopper
-            return (
-                state.tasks.isEmpty,
-                state.resting.union(state.strangers.keys).compactMap { state.tasks[$0] }
-            )
+        let idle = state.withLock { state in
+            (state.isStopped, state.stopper) = (true, stopper)
+            if state.tasks.isEmpty { stopper.input.signal() }
+            return state.resting.union(state.strangers.keys).compactMap { state.tasks[$0] }
         }
         closeListeners()
         for listener in listeners { listener.wakeAll() }
         for task in idle { task.cancel() }
-        if !isEmpty, await stopper.waitForSignal(until: end) != .ready {
-            abort()
-            // They end by themselves now, and all connections are closed when this returns.
-            _ = await stopper.waitForSignal(until: .never)
-        }
+        guard await stopper.waitForSignal(until: end) != .ready else { return }
+        abort()
+        // They end by themselves now, and all connections are closed when this returns.
+        _ = await stopper.waitForSignal(until: .never)
     }
 
     /// Frees the ports: another proxy may listen there when this returns.
     private func closeListeners() {
-        isListening.withLock { isListening in
-            if isListening { for listener in listeners { listener.close() } }
-            isListening = false
-        }
+        state.withLock { _ in for listener in listeners { listener.close() } }
     }
 
     /// Breaks everything off.
@@ -163,10 +155,7 @@ final class ProxyCore: @unchecked Sendable {
         var (isPaused, count) = (false, 0)
         while !isStopped, !listener.isHungUp {
             do throws(SystemError) {
-                let accepted = try isListening.withLock { isListening throws(SystemError) in
-                    isListening ? try listener.accept() : nil
-                }
-                if let socket = accepted {
+                if let socket = try state.withLock({ _ throws(SystemError) in try listener.accept() }) {
                     begin { await Guest(socket, number: $0, core: self).serve() }
                     (isPaused, count) = (false, count + 1)
                     // A stream of connections must not keep those that have come from being served.
@@ -284,17 +273,14 @@ extension IPAddress {
         return address.family == .v4 ? address.number >> 24 == 127 : address.number == 1
     }
 
-    private var isUnspecified: Bool { unmapped.number == 0 }
-
     /// Whether a connection to `other` may reach a socket that listens at this address.
     ///
     /// A socket at all addresses is reached by each of this machine's own, which change: there every
     /// address with its port counts that is not of the public internet.
     fileprivate func isReached(by other: IPAddress) -> Bool {
-        let (own, other) = (withoutZone.unmapped, other.withoutZone.unmapped)
-        if own == other || other.isUnspecified { return true }
-        if own.isLoopback { return other.isLoopback }
-        guard own.isUnspecified else { return false }
-        return other.isLoopback || LocalAddresses.contain(other)
+        let (own, other) = (withoutZone.unmapped, other.withoutZone.unmapped.reached)
+        let isAny = own.number == 0
+        return own == other || other.isLoopback && (isAny || own.isLoopback)
+            || isAny && LocalAddresses.contain(other)
     }
 }

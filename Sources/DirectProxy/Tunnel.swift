@@ -1,4 +1,3 @@
-internal import DirectCore
 internal import DirectHello
 internal import DirectIO
 internal import DirectTransport
@@ -8,10 +7,8 @@ internal import DirectTransport
 /// It is a small state machine on the loop: one task waits for any event of the two sockets, lets both
 /// flows move their bytes, and waits again.
 final class Tunnel: @unchecked Sendable {
-    private let near: Socket
-    private let far: any TunnelEnd
+    private var relay: Relay
     private var up, down: Flow
-    private let core: ProxyCore
     private let look: HelloLook?
 
     /// Takes over the program's socket, and the bytes of it that are not used yet.
@@ -19,13 +16,9 @@ final class Tunnel: @unchecked Sendable {
     /// - Parameters:
     ///   - early: Bytes of the target that were read before.
     ///   - look: Looks at the first bytes of the program.
-    init(
-        _ guest: Guest,
-        to far: any TunnelEnd,
-        early: ArraySlice<UInt8>,
-        look: HelloLook? = nil
-    ) {
-        (near, core, self.far, self.look) = (guest.socket, guest.core, far, look)
+    init(_ guest: Guest, to far: LayerStack, early: ArraySlice<UInt8>, look: HelloLook? = nil) {
+        relay = Relay(guest.near, far, guest.core)
+        self.look = look
         up = Flow(first: guest.ahead, look: look)
         down = Flow(first: early)
         guest.ahead = []
@@ -39,29 +32,16 @@ final class Tunnel: @unchecked Sendable {
 
     /// Moves bytes until the tunnel is over, and closes both ends.
     func run() async -> TunnelReport.Ending {
-        far.socket.partner = near
         let ending = await move()
-        far.socket.partner = nil
-        up.abandon(core)
-        down.abandon(core)
-        switch ending {
-        case .complete:
-            near.close()
-            far.close()
-        case .refused:
-            _ = unsafe Self.alert.withUnsafeBytes { unsafe near.write($0) }
-            near.finishSending()
-            near.close()
-            far.reset()
-        case .reset(let byTarget):
-            let (first, last): (any TunnelEnd, any TunnelEnd) = byTarget ? (far, near) : (near, far)
-            first.reset()
-            // What it had said before it broke off was acknowledged, and arrives without a proxy.
-            await Delivery.end(on: last.socket, within: core.limits.halfClosed)
-            last.reset()
-        case .idle, .stopped:
-            near.reset()
-            far.reset()
+        up.end(.done, relay.core)
+        down.end(.done, relay.core)
+        if case .refused = ending {
+            _ = unsafe Self.alert.withUnsafeBytes { unsafe relay.near.write($0) }
+            relay.near.socket.finishSending()
+            relay.near.close()
+            relay.far.reset()
+        } else {
+            await relay.end(ending)
         }
         return ending
     }
@@ -71,7 +51,7 @@ final class Tunnel: @unchecked Sendable {
     private static let unreadable = "the server's name in the program's TLS cannot be read"
 
     private func move() async -> TunnelReport.Ending {
-        var patience = Patience(core)
+        let (near, far, core) = (relay.near, relay.far, relay.core)
         while true {
             let before = moved
             let results = (up.step(from: near, to: far, core), down.step(from: far, to: near, core))
@@ -84,12 +64,11 @@ final class Tunnel: @unchecked Sendable {
             if up.isDone, down.isDone {
                 return up.isBroken || down.isBroken ? .reset(byTarget: up.isBroken) : .complete
             }
-            if let ending = await patience.wait(
-                on: near,
+            if let ending = await relay.wait(
+                after: max(results.0, results.1),
                 hasMoved: moved != before,
-                hasMore: results.0 == .hasMore || results.1 == .hasMore,
                 // With the program gone, or its last word said, nothing but the target keeps the tunnel.
-                isLeft: up.isDone || near.isHungUp
+                isLeft: up.isDone || near.socket.isHungUp
             ) {
                 return ending
             }

@@ -112,8 +112,10 @@ package final class Connection: @unchecked Sendable {
     }
 
     /// Hands the layers over to another owner, which closes them from now on.
-    package func detach() {
+    @discardableResult
+    package func detach() -> LayerStack {
         isClosed = true
+        return layers
     }
 
     /// Allows one task to read while another one writes.

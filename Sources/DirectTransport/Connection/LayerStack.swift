@@ -7,14 +7,14 @@ package import DirectTLS
 ///
 /// Bytes are read and written only at the top, so no layer can be left out. A layer is put on top of the
 /// others and never removed.
-struct LayerStack: Sendable {
-    let socket: Socket
+package struct LayerStack: Sendable {
+    package let socket: Socket
     /// The uppermost TLS connection; `nil` if bytes go over the socket as they are.
     private(set) var top: TLSLayer?
     /// The TLS connections below it, the lowest first: the one to a proxy.
     private var lower: [TLSLayer] = []
 
-    init(_ socket: Socket) {
+    package init(_ socket: Socket) {
         self.socket = socket
     }
 
@@ -33,6 +33,9 @@ struct LayerStack: Sendable {
         top = layer
     }
 
+    /// Whether there is no TLS, so that bytes may go by another call of the system.
+    package var isPlain: Bool { top == nil }
+
     /// Whether bytes have been taken from the socket that no read has returned yet.
     var hasPending: Bool {
         guard let top else { return false }
@@ -46,19 +49,19 @@ struct LayerStack: Sendable {
     }
 
     /// Receives and decrypts the bytes that are available.
-    func read(into target: UnsafeMutableRawBufferPointer) -> Connection.Step {
+    package func read(into target: UnsafeMutableRawBufferPointer) -> Connection.Step {
         guard let top else { return unsafe socket.step(readingInto: target) }
         return unsafe Self.step(top.read(into: target))
     }
 
     /// Encrypts and sends as much as there is room for.
-    func write(_ source: UnsafeRawBufferPointer) -> Connection.Step {
+    package func write(_ source: UnsafeRawBufferPointer) -> Connection.Step {
         guard let top else { return unsafe socket.step(writing: source) }
         return unsafe Self.step(top.write(source))
     }
 
     /// Sends the bytes that the layers hold, the uppermost first: the layers below send what it passes on.
-    func flush() -> Connection.Step {
+    package func flush() -> Connection.Step {
         guard let top else { return .moved(0) }
         var step = top.flush()
         for layer in lower.reversed() {
@@ -69,7 +72,7 @@ struct LayerStack: Sendable {
     }
 
     /// Ends the sending direction. The peer may still send.
-    func finishSending() -> Connection.Step {
+    package func finishSending() -> Connection.Step {
         guard let top else {
             socket.finishSending()
             return .moved(0)
@@ -87,10 +90,32 @@ struct LayerStack: Sendable {
 
     /// Sends `close_notify` on each layer if the peer still listens, and closes the descriptor.
     @inline(never)
-    func close() {
+    package func close() {
         top?.close()
         for layer in lower.reversed() { layer.close() }
         socket.close()
+    }
+
+    /// Closes so that the peer does not take a part for the whole: without `close_notify`, whose absence tells
+    /// of a cut where the reset does not arrive.
+    package func reset() { socket.reset() }
+
+    /// Sends as many bytes as there is room for, behind those that the layers hold. Returns their number, and
+    /// the last step: `moved` if nothing waits any more.
+    package func send(_ bytes: UnsafeRawBufferPointer) -> (count: Int, last: Connection.Step) {
+        var sent = 0
+        while true {
+            var step = flush()
+            if case .moved = step, sent < bytes.count {
+                step = unsafe write(UnsafeRawBufferPointer(rebasing: bytes[sent...]))
+                if case .moved(let count) = step {
+                    sent += count
+                    continue
+                }
+            }
+            if case .again = step { continue }
+            return (sent, step)
+        }
     }
 
     private static func step(_ step: TLSStep) -> Connection.Step {

@@ -1,0 +1,116 @@
+internal import DirectCore
+internal import DirectIO
+internal import DirectTransport
+
+/// The connections of a program and of its target, between which one task moves bytes both ways: how it
+/// waits, and how they end.
+struct Relay {
+    let near, far: LayerStack
+    let core: ProxyCore
+    private var deadline = Instant.never
+    private var wasLeft: Bool?
+
+    init(_ near: LayerStack, _ far: LayerStack, _ core: ProxyCore) {
+        (self.near, self.far, self.core) = (near, far, core)
+        // An event of either ends a wait.
+        far.socket.partner = near.socket
+    }
+
+    /// Waits until there may be more to move. Returns why it is over; `nil` if it is not.
+    ///
+    /// - Parameter isLeft: Whether nothing but the target keeps the connection: the program has gone, or has
+    ///   all that it waits for.
+    mutating func wait(
+        after outcome: Flow.Outcome,
+        hasMoved: Bool,
+        isLeft: Bool
+    ) async -> TunnelReport.Ending? {
+        if hasMoved || isLeft != wasLeft {
+            wasLeft = isLeft
+            deadline = core.moment(after: isLeft ? core.limits.halfClosed : core.limits.idle)
+        }
+        if outcome == .hasMore {
+            await core.loop.yield()
+            return Task.isCancelled ? .stopped : nil
+        }
+        let next = outcome == .isShort ? core.moment(after: Self.pause).atMost(deadline) : deadline
+        switch await near.socket.waitForAny(until: next) {
+        case .ready: return nil
+        case .expired: return next < deadline ? nil : .idle
+        case .cancelled: return .stopped
+        }
+    }
+
+    /// Closes both connections, each with the end that its peer would see without a proxy.
+    ///
+    /// - Parameter isByEnd: Whether the one that has broken off has done so by an end of its sending.
+    func end(_ ending: TunnelReport.Ending, isByEnd: Bool = false) async {
+        switch ending {
+        case .complete:
+            near.close()
+            far.close()
+        case .reset(let byTarget):
+            let (first, last) = byTarget ? (far, near) : (near, far)
+            first.reset()
+            // What it had said before was acknowledged, and arrives without a proxy.
+            await Self.deliver(on: last, within: core.limits.halfClosed) {
+                await last.socket.waitForAny(until: $0) != .cancelled
+            }
+            if isByEnd { last.close() } else { last.reset() }
+        default:
+            near.reset()
+            far.reset()
+        }
+    }
+
+    /// Waits until the peer's system has all that was sent to it, or has taken nothing for so long: a reset
+    /// would drop the rest. The system tells of no change; it is asked fifty times a second.
+    ///
+    /// - Parameter wait: Waits until that moment. Returns false if that is to end all.
+    static func deliver(
+        on end: LayerStack,
+        within limit: Duration,
+        _ wait: (Instant) async -> Bool
+    ) async {
+        var (left, deadline) = (Int.max, Instant.never)
+        while true {
+            let now = end.socket.loop.now
+            // A record that TLS holds is on its way, too.
+            let isHeld = if case .wantsWrite = end.flush() { true } else { false }
+            let count = end.socket.countOnTheWay + (isHeld ? 1 : 0)
+            if count < left {
+                (left, deadline) = (count, now.advanced(byNanoseconds: limit.clampedNanoseconds))
+            }
+            let next = now.advanced(byNanoseconds: pause.clampedNanoseconds).atMost(deadline)
+            guard count > 0, now < deadline, await wait(next) else { return }
+        }
+    }
+
+    private static let pause: Duration = .milliseconds(20)
+}
+
+extension LayerStack {
+    /// Sends as many bytes as there is room for, and counts them. Returns `moved` if nothing waits any more.
+    func send(_ bytes: inout ArraySlice<UInt8>, counting moved: inout UInt64) -> Connection.Step {
+        let (count, step) = unsafe bytes.withUnsafeBytes { unsafe send($0) }
+        bytes = bytes.dropFirst(count)
+        moved += UInt64(count)
+        return step
+    }
+}
+
+extension Connection.Step {
+    /// Whether the system had no memory to send. The connection is as it was, and no event tells when there is
+    /// some.
+    var isShort: Bool {
+        if case .failed(.system(let error)) = self { error.leavesConnectionOpen } else { false }
+    }
+
+    /// Whether the peer takes no more.
+    var isOver: Bool {
+        switch self {
+        case .ended, .failed: !isShort
+        case .moved, .again, .wantsRead, .wantsWrite: false
+        }
+    }
+}

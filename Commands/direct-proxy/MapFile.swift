@@ -2,9 +2,47 @@ internal import DirectProxy
 
 /// Entries of maps, as curl's options and the files of `--map` have them.
 enum MapFile {
-    /// Returns the value of `--connect-to`, `HOST:PORT:ADDR:PORT`, as an entry of `--resolve`. An empty host
-    /// or port is any, and without the last port it stays the one that is asked for.
-    static func entry(connectTo value: String) throws(Mistake) -> String {
+    /// An entry of `--connect-to`. A `*` for the host or the port is any.
+    private struct Redirection {
+        let host: String
+        let port: Substring
+        let target: Endpoint
+
+        func covers(_ other: Redirection) -> Bool {
+            (host == "*" || host == other.host) && (port == "*" || port == other.port)
+        }
+
+        /// The same for those that the other one is for as well; `nil` if there are none.
+        func narrowed(by other: Redirection) -> Redirection? {
+            let narrow = Redirection(
+                host: host == "*" ? other.host : host,
+                port: port == "*" ? other.port : port,
+                target: target
+            )
+            return other.covers(narrow) ? narrow : nil
+        }
+    }
+
+    /// Returns the values of `--connect-to`, `HOST:PORT:ADDR:PORT`, as entries of `--resolve`.
+    ///
+    /// In curl the first counts that is for a host and a port, in a map the one that says most of them: where
+    /// two are, an entry of its own has the first one's address.
+    static func entries(connectTo values: [String]) throws(Mistake) -> [String] {
+        var all: [Redirection] = []
+        for value in values {
+            let new = try redirection(value)
+            guard !all.contains(where: { $0.covers(new) }) else { continue }
+            for each in all.compactMap({ $0.narrowed(by: new) }) + [new]
+            where !all.contains(where: { $0.covers(each) && each.covers($0) }) {
+                all.append(each)
+            }
+        }
+        return all.map { "\($0.host):\($0.port):\($0.target)" }
+    }
+
+    /// Reads a value. An empty host or port is any, and without the last port it stays the one that is asked
+    /// for.
+    private static func redirection(_ value: String) throws(Mistake) -> Redirection {
         guard let hostEnd = end(ofHost: value[...]),
             let portEnd = value[value.index(after: hostEnd)...].firstIndex(of: ":")
         else {
@@ -22,7 +60,11 @@ enum MapFile {
             )
         }
         let host = value[..<hostEnd]
-        return "\(host.isEmpty ? "*" : host):\(port.isEmpty ? "*" : port):\(endpoint)"
+        return Redirection(
+            host: host.isEmpty ? "*" : host.lowercased(),
+            port: port.isEmpty ? "*" : port,
+            target: endpoint
+        )
     }
 
     /// Returns the entries of a file, a line each: those of `--resolve`, or an address and its names.

@@ -12,8 +12,7 @@ struct Options {
     var program: [[UInt8]] = []
     var wantsHelp = false
     var wantsVersion = false
-    /// The entries of `--connect-to`, the first last: of entries for one host and port a map takes the last,
-    /// and curl the first one.
+    /// The values of `--connect-to`.
     private var connects: [String] = []
 
     /// Where reports go.
@@ -67,7 +66,7 @@ struct Options {
             if option == .listen, isFirst { configuration.listen = [] }
             try take(option, value: value, into: &entries)
         }
-        try setMap(entries + connects)
+        try setMap(entries + MapFile.entries(connectTo: connects))
     }
 
     private mutating func take(
@@ -77,7 +76,7 @@ struct Options {
     ) throws(Mistake) {
         switch option {
         case .resolve: entries.append(value)
-        case .connectTo: connects.insert(try MapFile.entry(connectTo: value), at: 0)
+        case .connectTo: connects.append(value)
         case .map: try addLines(of: value, to: &entries)
         case .listen: try setListen(value)
         case .listenBeyond: configuration.listensBeyondLoopback = true

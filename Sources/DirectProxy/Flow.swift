@@ -77,7 +77,9 @@ struct Flow {
             guard state != .refused else { return .refused }
             let bytes = waits ? [] : held
             if !waits { held = [] }
-            if let outcome = unsafe bytes.withUnsafeBytes({ unsafe send($0, to: sink, core) }) { return outcome }
+            if let outcome = unsafe bytes.withUnsafeBytes({ unsafe send($0, to: sink, core) }) {
+                return outcome
+            }
             if state == .ended {
                 switch sink.finishSending() {
                 case .wantsRead, .wantsWrite: break
@@ -117,7 +119,8 @@ struct Flow {
     #if os(Linux)
     /// Moves bytes through the kernel, if the direction has many and both ends are plain sockets. Returns
     /// `nil` if they are to be copied, and `hasMore` if it has moved some.
-    private mutating func splice(from source: LayerStack, to sink: LayerStack, _ core: ProxyCore) -> Outcome? {
+    private mutating func splice(from source: LayerStack, to sink: LayerStack, _ core: ProxyCore) -> Outcome?
+    {
         guard isBulk, look == nil, source.isPlain, sink.isPlain, let pipe = pipe ?? core.pipes.take() else {
             return nil
         }

@@ -50,7 +50,9 @@ struct ForwardedRequest {
         else { throw .notAbsolute }
         let rest = text.dropFirst(7)
         let end = rest.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") } ?? rest.endIndex
-        guard let target = Target(authority: Array(rest[..<end]), mayOmitPort: true) else { throw .notAbsolute }
+        guard let target = Target(authority: Array(rest[..<end]), mayOmitPort: true) else {
+            throw .notAbsolute
+        }
         var path = Array(rest[end...])
         if path.isEmpty, request.method == .options { return (target, [UInt8(ascii: "*")]) }
         if path.first != UInt8(ascii: "/") { path.insert(UInt8(ascii: "/"), at: 0) }

@@ -91,18 +91,21 @@ struct Run {
         }
     }
 
-    /// Waits until the tunnels have ended and are reported, until the limit for that is over, or for one more
-    /// signal.
+    /// Waits until the tunnels have ended and are reported. One more signal, or the end of the limit for that,
+    /// breaks them off.
     private func stop(_ proxy: LocalProxy) {
         let isStopped = Locked(false)
-        Task(executorPreference: options.configuration.loop) {
+        let stopping = Task(executorPreference: options.configuration.loop) {
             await proxy.stop()
             isStopped.withLock { $0 = true }
             // Nobody waits for a child any more: this one says that it is done.
             kill(getpid(), SIGCHLD)
         }
-        alarm(UInt32(clamping: options.configuration.limits.drain.components.seconds + Self.patience))
-        while !isStopped.withLock({ $0 }), signals.next().number == SIGCHLD {}
+        for limit in [options.configuration.limits.drain.components.seconds, 0] {
+            alarm(UInt32(clamping: limit + Self.patience))
+            while !isStopped.withLock({ $0 }), signals.next().number == SIGCHLD {}
+            stopping.cancel()
+        }
     }
 
     /// The seconds for what is left of tunnels when the time to end by themselves is over.

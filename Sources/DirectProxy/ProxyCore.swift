@@ -119,8 +119,8 @@ final class ProxyCore: @unchecked Sendable {
         for task in idle { task.cancel() }
         guard await stopper.waitForSignal(until: end) != .ready else { return }
         abort()
-        // They end by themselves now, and all connections are closed when this returns.
-        _ = await stopper.waitForSignal(until: .never)
+        // They end by themselves now, and all connections are closed when this returns, cancelled or not.
+        await Task { _ = await stopper.waitForSignal(until: .never) }.value
     }
 
     /// Frees the ports: another proxy may listen there when this returns.

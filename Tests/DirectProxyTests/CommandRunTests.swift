@@ -1,5 +1,6 @@
 import CommandKit
 import DirectCore
+import DirectIO
 import DirectTestCommands
 import DirectTestPeers
 import Foundation
@@ -84,24 +85,29 @@ struct CommandRunTests {
         #expect(try await ProxyCommand.run(["--quiet", "--", "sh", "-c", program]).status == 9)
     }
 
-    @Test("A second signal ends the wait for tunnels")
+    @Test("A second signal breaks the open tunnels off, and they are reported")
     func secondSignal() async throws {
         try await onOwnThread {
             let target = try Listener.atOwnAddress()
             let command = try ProxyCommand([
-                "--open", "--limit", "drain=3600", "--connect-to", "::\(target.address):\(target.port)",
+                "--open", "--limit", "drain=3600", "--report", "-",
+                "--connect-to", "::\(target.address):\(target.port)",
             ])
             let endpoint = try command.endpoint()
             let program = try Peer.connected(to: endpoint)
             try program.send("CONNECT www.nowhere.test:443 HTTP/1.1\r\n\r\n")
             let far = try target.accept()
-            #expect(try program.text(12) == "HTTP/1.1 200")
+            #expect(try program.text(39).hasPrefix("HTTP/1.1 200"))
             command.process.terminate()
             // Once it listens no more, it waits.
             while (try? Peer.connected(to: endpoint)) != nil {}
             command.process.terminate()
+            for peer in [program, far] {
+                #expect(throws: SystemError("recv", code: ECONNRESET)) { try peer.receive() }
+            }
+            let reports = String(decoding: command.errors.readDataToEndOfFile(), as: UTF8.self)
+            #expect(reports.contains("0 bytes sent, 0 received, stopped after "))
             #expect(command.process.waitForEnd() == 0)
-            withExtendedLifetime(far) {}
         }
     }
 
@@ -235,6 +241,36 @@ struct CommandRunTests {
             #expect(answers == ["HTTP/1.1 200", "HTTP/1.1 200", "HTTP/1.1 503"])
             command.process.kill()
             _ = command.process.waitForEnd()
+        }
+    }
+
+    @Test(
+        "The first --connect-to that is for a host and a port counts, as in curl, however much another says",
+        arguments: [
+            (["::GOOD", "a.test:5:BAD"], ["a.test:5", "a.test:6", "b.test:5"], []),
+            (
+                [":5:GOOD", "A.test::BAD", "b.test:5:BAD"], ["a.test:5", "b.test:5"],
+                ["a.test:6", "b.test:6"]
+            ),
+            (["a.test::GOOD", ":5:BAD", "::GOOD"], ["a.test:5", "b.test:6"], ["b.test:5"]),
+            (["a.test:5:BAD", "::GOOD", "a.test::BAD"], ["a.test:6", "b.test:5"], ["a.test:5"]),
+        ] as [([String], [String], [String])]
+    )
+    func firstRedirection(_ values: [String], _ good: [String], _ bad: [String]) async throws {
+        try await onOwnThread {
+            let (target, silent) = (try Listener.atOwnAddress(), try Listener(listening: false))
+            let words = values.map {
+                $0.replacing("GOOD", with: "\(target.address):\(target.port)")
+                    .replacing("BAD", with: "\(silent.address):\(silent.port)")
+            }
+            let command = try ProxyCommand(
+                ["--open", "--refuse-others"] + words.flatMap { ["--connect-to", $0] }
+            )
+            let endpoint = try command.endpoint()
+            for host in good { #expect(try ProxyCommand.connects(to: host, at: endpoint), "\(host)") }
+            for host in bad { #expect(try !ProxyCommand.connects(to: host, at: endpoint), "\(host)") }
+            command.process.terminate()
+            #expect(command.process.waitForEnd() == 0)
         }
     }
 

@@ -37,7 +37,7 @@ enum ProxyPages {
         .PP
         With PROGRAM it runs it with http_proxy, https_proxy and all_proxy set, in both cases, and no_proxy emptied, and
         ends with its exit status. Signals for direct\\-proxy alone go to the program. Otherwise it prints the proxy's URL
-        and serves until a signal comes; a second one ends the wait for open tunnels.
+        and serves until a signal comes; a second one breaks off open tunnels.
         .PP
         Programs need the user and the password of that URL, unless \\-\\-open is given. Of those without, the first is
         reported, and the second, the fourth, the eighth.

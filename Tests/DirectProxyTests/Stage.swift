@@ -56,11 +56,14 @@ struct Stage {
         return try program.rest()
     }
 
+    /// The reports of so far.
+    var reported: [TunnelReport] { ended.withLock { $0 } }
+
     /// The reports, as many as are expected, once they are there.
     func reports(_ count: Int) async -> [TunnelReport] {
         var next = news.makeAsyncIterator()
         while true {
-            let reports = ended.withLock { $0 }
+            let reports = reported
             if reports.count >= count { return reports }
             await next.next()
         }

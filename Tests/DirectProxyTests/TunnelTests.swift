@@ -211,6 +211,27 @@ struct TunnelTests {
         withExtendedLifetime(secondFar) {}
     }
 
+    @Test(
+        "Whoever gives up the wait for the stop breaks the tunnels off, and still waits until they have ended"
+    )
+    func cancelledStop() async throws {
+        let stage = try Stage { configuration, _ in
+            configuration.loop = time.loop
+            configuration.limits.drain = .seconds(33)
+        }
+        let (program, far) = try stage.tunnel()
+        let stopping = Task {
+            await stage.proxy.stop()
+            return stage.reported.map(\.ending)
+        }
+        try await time.waitBegins(for: .seconds(33))
+        stopping.cancel()
+        #expect(await stopping.value == [.stopped])
+        for peer in [program, far] {
+            #expect(throws: SystemError("recv", code: ECONNRESET)) { try peer.receive() }
+        }
+    }
+
     @Test("A proxy that is let go ends its tunnels")
     func letGo() throws {
         var stage: Stage? = try Stage()

@@ -136,8 +136,9 @@ def output(*words):
 SUMMARIES = {
     "tls-fixtures": "Shows an HTTP client what servers can do to it, and judges it: 1,600 vectors over the wire",
     "sni-probe": "Tells which certificate an IP address serves for a name",
+    "direct-proxy": "Gives any program the addresses of your choice under their names",
 }
-DOCUMENTS = {"tls-fixtures": "docs/Vectors.md", "sni-probe": "docs/sni-probe.md"}
+DOCUMENTS = {"tls-fixtures": "docs/Vectors.md", "sni-probe": "docs/sni-probe.md", "direct-proxy": "docs/Local-proxy.md"}
 # What is linked in, with the file of its licence on this machine.
 LICENCES = {"OpenSSL": "/usr/share/doc/libssl-dev/copyright", "zlib": "/usr/share/doc/zlib1g-dev/copyright"}
 
@@ -153,7 +154,7 @@ def wheel(program, version, tag, sbom, folder):
         files[f"{module}/contract.py"] = ((ROOT / "Fixtures/clients/contract.py").read_bytes(), False)
         files[f"{module}/__init__.py"] = (b'"""The vectors of tls-fixtures for clients in Python: see contract."""\n', False)
     else:
-        files[f"{data}/data/share/man/man1/sni-probe.1"] = ((ROOT / "docs/sni-probe.1").read_bytes(), False)
+        files[f"{data}/data/share/man/man1/{name}.1"] = ((ROOT / f"docs/{name}.1").read_bytes(), False)
     files |= {f"{info}/licenses/{title}": (text, False) for title, text in licences().items()}
     files[f"{info}/sboms/{name}.spdx.json"] = (Path(sbom).read_bytes(), False)
     files[f"{info}/METADATA"] = (metadata(name, version).encode(), False)

@@ -113,14 +113,16 @@ extension Caller {
         return chance.pick(able)
     }
 
-    /// A client, and whether it goes through the relay. The proxies are relays themselves, for TLS only:
-    /// bytes of plain HTTP that they corrupt would be taken for good.
+    /// A client, and whether it goes through the relay. The relay's own proxies are for TLS only: bytes of
+    /// plain HTTP that they corrupt would be taken for good.
     private func way(to peer: Peer, _ chance: inout Chance) -> (HTTPClient, relayed: Bool) {
-        switch chance.below(peer.scheme == "https" ? 7 : 5) {
+        switch chance.below(peer.scheme == "https" ? 9 : 7) {
         case 0, 1: (clients.cached, chance.below(2) == 0)
         case 2: (clients.onDisk, chance.below(2) == 0)
         case 3, 4: (clients.bare, chance.below(2) == 0)
-        case 5: (clients.proxied, false)
+        case 5: (clients.direct, chance.below(2) == 0)
+        case 6: (clients.directSOCKS, chance.below(2) == 0)
+        case 7: (clients.proxied, false)
         default: (clients.socks, false)
         }
     }

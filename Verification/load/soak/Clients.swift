@@ -2,7 +2,7 @@ import DirectHTTP
 
 /// The clients under load: with caches and cookies, through proxies, with and without retries.
 struct Clients: Sendable {
-    let cached, onDisk, proxied, socks, bare: HTTPClient
+    let cached, onDisk, proxied, socks, bare, direct, directSOCKS: HTTPClient
 
     init(_ settings: SoakSettings) throws {
         cached = try Self.client(settings) {
@@ -23,9 +23,15 @@ struct Clients: Sendable {
             $0.proxy = ProxySettings(try Proxy("socks5://127.0.0.1:\(settings.socksPort)"))
         }
         bare = try Self.client(settings) { _ in }
+        direct = try Self.client(settings) {
+            $0.proxy = ProxySettings(try Proxy("http://\(settings.proxyPlace)"))
+        }
+        directSOCKS = try Self.client(settings) {
+            $0.proxy = ProxySettings(try Proxy("socks5h://\(settings.proxyPlace)"))
+        }
     }
 
-    var all: [HTTPClient] { [cached, onDisk, proxied, socks, bare] }
+    var all: [HTTPClient] { [cached, onDisk, proxied, socks, bare, direct, directSOCKS] }
 
     /// A client that trusts the peers' authority alone, and finds all their names on loopback.
     static func client(

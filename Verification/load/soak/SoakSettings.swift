@@ -14,6 +14,8 @@ struct SoakSettings: Sendable {
     var cacheFolder = ""
     /// `connect=PORT`, `socks=PORT`: the proxies of the relay.
     var connectPort = "", socksPort = ""
+    /// `proxy=ADDRESS:PORT`: where direct-proxy is.
+    var proxyPlace = ""
     /// `peer=NAME:SCHEME:PORT:RELAY-PORT:CONTENTS:FEATURES`, once for each server.
     var peers: [Peer] = []
 
@@ -36,6 +38,7 @@ struct SoakSettings: Sendable {
         case "cache": cacheFolder = value
         case "connect": connectPort = value
         case "socks": socksPort = value
+        case "proxy": proxyPlace = value
         case "peer": peers.append(Peer(value))
         default: fail("unknown setting: \(key)")
         }

@@ -2,10 +2,13 @@
 
 import os
 import re
+import time
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
+
+from harness.children import BenchError
 
 # Of resident memory after the warm-up. In its first minutes malloc still takes arenas, and keeps free memory in them, as
 # chance decides: a warm-up of seconds leaves 12 % and more to come. A short run finds the leaks that are large.
@@ -22,11 +25,12 @@ class Sample:
     threads: int
 
     @staticmethod
-    def of(pid):
+    def of(pid, but):
         status = Path(f"/proc/{pid}/status").read_text()
         rss = int(re.search(r"VmRSS:\s+(\d+)", status)[1])
         threads = int(re.search(r"Threads:\s+(\d+)", status)[1])
-        return Sample(rss, tuple(destinations(Path(f"/proc/{pid}/fd"))), threads)
+        found = destinations(Path(f"/proc/{pid}/fd"))
+        return Sample(rss, tuple(each for each in found if each.split(":")[0] != but), threads)
 
     @property
     def descriptors(self):
@@ -41,10 +45,57 @@ def destinations(folder):
             pass
 
 
+class Watched:
+    """A program that runs for the whole time, and what it holds, but for descriptors of a kind that it keeps."""
+
+    def __init__(self, name, child, but=None):
+        self.name, self.child, self.but, self.samples = name, child, but, []
+        self.at_start = self.at_rest = self.sample()
+
+    def sample(self):
+        if self.child.poll() is not None:
+            raise BenchError(f"{self.name} ended with {self.child.returncode}")
+        return Sample.of(self.child.pid, self.but)
+
+    def look(self, at):
+        self.samples.append((at, self.sample()))
+
+    def settle(self, patience=20):
+        """Waits until nothing is left open, or for a while."""
+        end = time.monotonic() + patience
+        while True:
+            self.at_rest = self.sample()
+            is_settled = self.at_rest.descriptors <= self.at_start.descriptors and self.at_rest.threads <= self.at_start.threads
+            if is_settled or time.monotonic() > end:
+                return
+            time.sleep(0.25)
+
+    def rss_between(self, begin, end):
+        return median(sample.rss for at, sample in self.samples if begin <= at <= end)
+
+    def faults(self, figures):
+        warm, end = figures.rss(self)
+        if end > warm * figures.most_growth:
+            yield f"memory of {self.name} grew from {mib(warm)} to {mib(end)} after the warm-up"
+        if self.at_rest.descriptors > self.at_start.descriptors:
+            left = Counter(self.at_rest.open) - Counter(self.at_start.open)
+            yield f"descriptors of {self.name} are left: {' '.join(left.elements())}"
+        if self.at_rest.threads > self.at_start.threads:
+            yield f"{self.at_rest.threads - self.at_start.threads} threads of {self.name} are left"
+
+    def rows(self, figures):
+        warm, end = figures.rss(self)
+        sizes = ", ".join(mib(each) for each in (self.at_start.rss, warm, end, self.at_rest.rss))
+        yield (f"{self.name}: resident memory at the start, warm, at the end, at rest", sizes)
+        for name in ("descriptors", "threads"):
+            most = max(getattr(sample, name) for _, sample in self.samples)
+            yield (f"{self.name}: {name} at the start, most, at rest", f"{getattr(self.at_start, name)}, {most}, {getattr(self.at_rest, name)}")
+
+
 class Figures:
-    def __init__(self, at_start, seconds, warm_up):
-        self.at_start, self.seconds, self.warm_up = at_start, seconds, warm_up
-        self.samples, self.heaps, self.faults = [], [], {}
+    def __init__(self, watched, seconds, warm_up):
+        self.watched, self.seconds, self.warm_up = watched, seconds, warm_up
+        self.heaps, self.faults = [], {}
         self.successes, self.failures, self.wrong, self.unrecovered = {}, {}, [], []
         self.recoveries, self.overruns, self.endless = [], {}, []
 
@@ -84,16 +135,10 @@ class Figures:
     def window(self):
         return max(10, self.seconds / 20)
 
-    def rss_between(self, begin, end):
-        return median(sample.rss for at, sample in self.samples if begin <= at <= end)
-
-    @property
-    def rss_warm(self):
-        return self.rss_between(self.warm_up, self.warm_up + self.window)
-
-    @property
-    def rss_at_end(self):
-        return self.rss_between(self.seconds - self.window, self.seconds)
+    def rss(self, watched):
+        """When it was warm, and at the end."""
+        return (watched.rss_between(self.warm_up, self.warm_up + self.window),
+                watched.rss_between(self.seconds - self.window, self.seconds))
 
     @property
     def most_growth(self):
@@ -102,13 +147,8 @@ class Figures:
     def faults_found(self):
         """What is wrong, as sentences."""
         found = [f"wrong bytes: {each}" for each in self.wrong]
-        if self.rss_at_end > self.rss_warm * self.most_growth:
-            found.append(f"memory grew from {mib(self.rss_warm)} to {mib(self.rss_at_end)} after the warm-up")
-        if self.at_rest.descriptors > self.at_start.descriptors:
-            left = Counter(self.at_rest.open) - Counter(self.at_start.open)
-            found.append(f"descriptors are left: {' '.join(left.elements())}")
-        if self.at_rest.threads > self.at_start.threads:
-            found.append(f"{self.at_rest.threads - self.at_start.threads} threads are left")
+        for each in self.watched:
+            found += each.faults(self)
         for kind, (_, own, calls) in self.overruns.items():
             if own > MOST_OVERRUN:
                 found.append(f"a call ended {own} ms after its {kind}: {calls}")
@@ -132,18 +172,12 @@ class Figures:
             latest, peer = max(self.recoveries)
             rows.append(("a server that is back answers after",
                          f"{median(time for time, _ in self.recoveries):.0f} ms (longest {latest} ms: {peer})"))
-        rows.append(("resident memory: start, warm, end, at rest", ", ".join(
-            mib(each) for each in (self.at_start.rss, self.rss_warm, self.rss_at_end, self.at_rest.rss))))
-        rows.append(("descriptors: start, most, at rest", self.three("descriptors")))
-        rows.append(("threads: start, most, at rest", self.three("threads")))
+        for each in self.watched:
+            rows += each.rows(self)
         rows.append(("malloc after a minute", heap_figures(self.heaps[0])))
         rows.append(("malloc at the end", heap_figures(self.heaps[-1])))
         width = max(len(name) for name, _ in rows)
         return "\n".join(f"{name.ljust(width)}  {value}" for name, value in rows)
-
-    def three(self, name):
-        most = max(getattr(sample, name) for _, sample in self.samples)
-        return f"{getattr(self.at_start, name)}, {most}, {getattr(self.at_rest, name)}"
 
 
 def mib(kib):

@@ -23,6 +23,7 @@ def main():
     parser.add_argument("--seed", type=int, default=secrets.randbelow(1 << 32))
     parser.add_argument("--callers", type=int, default=16)
     parser.add_argument("--program", required=True)
+    parser.add_argument("--proxy", required=True)
     parser.add_argument("--peers", required=True)
     options = parser.parse_args()
     seconds = options.minutes * 60
@@ -42,7 +43,7 @@ def main():
 def run(options, seconds):
     with tempfile.TemporaryDirectory(prefix="direct-http-soak-") as folder:
         try:
-            world = World(Path(folder), options.seed, options.program, options.peers.split(","), options.callers)
+            world = World(Path(folder), options.seed, (options.program, options.proxy), options.peers.split(","), options.callers)
             return world.run(seconds, warm_up=min(FULL_WARM_UP, seconds / 3))
         finally:
             children.stop_all()

@@ -13,7 +13,7 @@ from harness.children import BenchError, note
 from harness.servers import Authority
 
 
-from .figures import Figures, Sample
+from .figures import Figures, Watched
 from .peers import HERE, Identity, all_peers, start, write_contents
 
 FAULTS = {  # and how often of a hundred
@@ -27,8 +27,9 @@ FAULTS = {  # and how often of a hundred
 
 
 class World:
-    def __init__(self, folder, seed, program, present, callers):
-        self.folder, self.chance, self.program, self.callers = folder, random.Random(seed), program, callers
+    def __init__(self, folder, seed, programs, present, callers):
+        self.folder, self.chance, self.callers = folder, random.Random(seed), callers
+        self.program, self.proxy_program = programs
         self.seed, self.faults = seed, Counter()
         write_contents(folder)
         (folder / "cache").mkdir()
@@ -54,15 +55,17 @@ class World:
         for peer in self.peers:
             start(peer, self.identities["right"])
         self.start_relay()
-        self.load = Load(self.load_command())
-        figures = Figures(self.load.sample(), seconds, warm_up)
+        proxy, place = self.start_proxy()
+        self.load = Load(self.load_command(place))
+        figures = Figures([Watched("the load", self.load.child), Watched("direct-proxy", proxy, but="pipe")], seconds, warm_up)
         self.load.send("go")
         self.trouble(seconds, figures)
         self.load.send("heap")
         figures.heaps.append(self.load.line("heap", 30))
         self.load.send("stop")
         figures.take(self.load.lines_until("rest", 60))
-        figures.at_rest = self.load.settled(figures.at_start)
+        for each in figures.watched:
+            each.settle()
         figures.faults = self.faults + self.relay_faults()
         return figures
 
@@ -74,6 +77,12 @@ class World:
         )
         self.relayed = dict(self.relay.stdout.readline().split() for _ in range(len(places) + 2))
 
+    def start_proxy(self):
+        """Starts direct-proxy, which knows where all names of the servers are. Returns it with its place."""
+        words = ["--open", "--quiet", "--allow-private", "--resolve", "*.soak.test:*:127.0.0.1"]
+        child = children.start([self.proxy_program, *words], {}, stdout=subprocess.PIPE, text=True)
+        return child, child.stdout.readline().strip().removeprefix("http://")
+
     @property
     def plain_port(self):
         return self.peers[0].plain_port
@@ -84,17 +93,17 @@ class World:
         counts = (word.split("=") for word in self.relay.stdout.readline().split())
         return Counter({f"relay: {kind.replace('-', ' ')}": int(count) for kind, count in counts})
 
-    def load_command(self):
+    def load_command(self, proxy):
         places = [(p.name, p.scheme, p.port, p.content, p.features) for p in self.peers]
         places.append(("plain", "http", self.plain_port, "", "blob,cached,gzip,redirect"))
         words = [f"peer={name}:{scheme}:{port}:{self.relayed[name]}:{content}:{features}"
                  for name, scheme, port, content, features in places]
         return [self.program, f"seed={self.seed}", f"callers={self.callers}", f"roots={self.folder}/authority.pem",
                 f"blobs={self.folder}/right", f"cache={self.folder}/cache", f"connect={self.relayed['connect']}",
-                f"socks={self.relayed['socks']}", *words]
+                f"socks={self.relayed['socks']}", f"proxy={proxy}", *words]
 
     def trouble(self, seconds, figures):
-        """One fault after the other, and a sample of the load's figures each second."""
+        """One fault after the other, and a sample of what the programs hold each second."""
         begin = time.monotonic()
         steps = self.faults_in_turn()
         due = begin + 1
@@ -104,7 +113,8 @@ class World:
                 # The last seconds are without faults, so that every server is back before the load stops.
                 pause = next(steps) if now < begin + seconds - 6 else seconds
                 due = time.monotonic() + pause
-            figures.samples.append((time.monotonic() - begin, self.load.sample()))
+            for each in figures.watched:
+                each.look(time.monotonic() - begin)
             if now - last_heap > 60:
                 last_heap = now
                 self.load.send("heap")
@@ -192,16 +202,3 @@ class Load:
         while (line := self.next_line(patience)) != last:
             lines.append(line)
         return lines
-
-    def sample(self):
-        return Sample.of(self.child.pid)
-
-    def settled(self, start, patience=20):
-        """The figures when nothing is left open, or after a while."""
-        end = time.monotonic() + patience
-        while time.monotonic() < end:
-            sample = self.sample()
-            if sample.descriptors <= start.descriptors and sample.threads <= start.threads:
-                break
-            time.sleep(0.25)
-        return sample

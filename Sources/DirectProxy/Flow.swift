@@ -141,7 +141,10 @@ struct Flow {
                 // the end (seen with Linux 6.18). recv(2) passes it over, and says how it is.
                 socket.input.signal()
                 return nil
-            case .failed: return .sourceFailed
+            case .failed(let code):
+                guard SystemError("splice", code: code).leavesConnectionOpen else { return .sourceFailed }
+                socket.input.signal()
+                return .isShort
             }
         }
         switch pipe.drain(to: sink.socket) {

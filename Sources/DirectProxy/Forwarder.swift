@@ -22,7 +22,7 @@ final class Forwarder: @unchecked Sendable {
     private var (up, down) = (Up.content, Down.head)
     /// The bytes of the target that are not used yet, and those that wait for room on either side.
     private var received, toFar, toNear: ArraySlice<UInt8>
-    private var moved: (up: UInt64, down: UInt64) = (0, 0)
+    private var report = TunnelReport(road: .http, ending: .complete)
 
     /// The request on its way to the target.
     private enum Up {
@@ -50,7 +50,7 @@ final class Forwarder: @unchecked Sendable {
     private var isOpen: Bool { down == .head || down == .content }
     /// Whether the program has the whole answer, and whether it has nothing of one: it can still be refused.
     private var isAnswered: Bool { down == .endPassedOn || down == .ended && toNear.isEmpty }
-    private var isUntold: Bool { down == .head && toNear.isEmpty || moved.down == 0 }
+    private var isUntold: Bool { down == .head && toNear.isEmpty || report.received == 0 }
 
     /// Why an exchange did not end as it should, and what the program is told if it can be.
     private struct Fault: Error {
@@ -99,7 +99,7 @@ final class Forwarder: @unchecked Sendable {
             let forwarded = try ForwardedRequest(request)
             target = forwarded.target
             let (far, isKept) = try await connection(to: forwarded.target)
-            var report = guest.report(.http, over: far, since: start)
+            report = guest.report(.http, over: far, since: start)
             var relay = Relay(guest.near, far.layers, core)
             do throws(Fault) {
                 report.ending = try await exchange(forwarded, &relay)
@@ -116,7 +116,6 @@ final class Forwarder: @unchecked Sendable {
                     await relay.end(error.ending, isByEnd: error.isByEnd)
                 }
             }
-            (report.sent, report.received) = moved
             core.tell(report, since: start)
             return isAnswered ? await finish(far) : false
         } catch {
@@ -153,14 +152,14 @@ final class Forwarder: @unchecked Sendable {
         _ relay: inout Relay
     ) async throws(Fault) -> TunnelReport.Ending {
         let (near, far) = (relay.near, relay.far)
-        (moved, received, toNear, toFar) = ((0, 0), [], [], forwarded.head[...])
+        (received, toNear, toFar) = ([], [], forwarded.head[...])
         responses.begin(request.method, upgrade: forwarded.upgrades)
         (up, down, answer) = (forwarded.expects ? .expecting : .content, .head, nil)
         while true {
-            let before = moved
+            let before = (report.sent, report.received)
             var hasRead = false
             if toFar.isEmpty { hasRead = try readRequest() }
-            let sending = far.send(&toFar, counting: &moved.up)
+            let sending = far.send(&toFar, counting: &report.sent)
             if sending.isOver { (up, toFar) = (.refused, []) }
             // A last record that TLS to an upstream proxy holds is not sent yet.
             if up != .refused, requests.isAtEnd, case .moved = sending { up = .sent }
@@ -176,14 +175,14 @@ final class Forwarder: @unchecked Sendable {
                     refusal: Refusal(.unreachable, "\(forwarded.target): \(error)")
                 )
             }
-            let answering = near.send(&toNear, counting: &moved.down)
+            let answering = near.send(&toNear, counting: &report.received)
             if answering.isOver { throw .program }
             if down == .switched, toNear.isEmpty, toFar.isEmpty { return await becomeTunnel(far) }
             if isAnswered, up != .sent { passEndOn(of: far) }
             if isAnswered, up == .sent || up == .refused {
                 return up == .sent ? .complete : .reset(byTarget: true)
             }
-            let hasMoved = hasRead || moved != before
+            let hasMoved = hasRead || (report.sent, report.received) != before
             if let ending = await relay.wait(
                 after: hasMoved ? .hasMore : sending.isShort || answering.isShort ? .isShort : .waits,
                 hasMoved: hasMoved,
@@ -326,9 +325,9 @@ final class Forwarder: @unchecked Sendable {
 
     /// Both sides speak another protocol from here on. Returns how that ended.
     private func becomeTunnel(_ far: LayerStack) async -> TunnelReport.Ending {
-        let tunnel = Tunnel(guest, to: far, early: received)
-        let ending = await tunnel.run()
-        moved = (moved.up + tunnel.moved.up, moved.down + tunnel.moved.down)
-        return ending
+        let tunnel = Tunnel(guest, to: far, early: received, report: report)
+        await tunnel.run()
+        report = tunnel.report
+        return report.ending
     }
 }

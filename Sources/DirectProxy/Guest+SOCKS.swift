@@ -16,10 +16,14 @@ extension Guest {
             try core.admit(number)
             return try await open(target, .socks, saying: Self.reply(0))
         } catch {
-            tell(error, of: target, road: .socks)
-            await close(after: Self.reply(error.kind.reply))
+            await refuse(error, of: target, saying: Self.reply(error.kind.reply))
             return nil
         }
+    }
+
+    private func refuse(_ refusal: Refusal, of target: Target? = nil, saying words: [UInt8]) async {
+        tell(refusal, of: target, road: .socks)
+        await close(after: words)
     }
 
     /// Agrees on the way to log in, and logs the program in. Returns whether it may go on.
@@ -29,8 +33,7 @@ extension Guest {
         let wanted =
             core.access.credentials == nil ? SOCKSMessages.Method.none : SOCKSMessages.Method.password
         guard offered.contains(wanted) else {
-            tell(.noCredentials, of: nil, road: .socks)
-            await close(after: [SOCKSMessages.version, 0xFF])
+            await refuse(.noCredentials, saying: [SOCKSMessages.version, 0xFF])
             return false
         }
         try await send([SOCKSMessages.version, wanted], until: deadline)
@@ -39,8 +42,7 @@ extension Guest {
         let user = try await text(until: deadline)
         let password = try await text(until: deadline)
         guard core.access.admits(user: user[...], password: password[...]) else {
-            tell(.noCredentials, of: nil, road: .socks)
-            await close(after: [1, 1])
+            await refuse(.noCredentials, saying: [1, 1])
             return false
         }
         try await send([1, 0], until: deadline)

@@ -1,5 +1,4 @@
 internal import DirectCore
-internal import DirectHello
 internal import DirectHTTP1
 internal import DirectIO
 internal import DirectTransport
@@ -65,21 +64,18 @@ final class Guest: @unchecked Sendable {
             far.layers.reset()
             throw .gone
         }
-        let report = report(road, over: far, since: start)
         let names = core.configuration.serverNames
-        let look =
-            names == .ignored
-            ? nil : HelloLook(for: target.host.description, insists: names == .matching)
-        let tunnel = Tunnel(self, to: far.layers, early: far.early[...], look: look)
+        let tunnel = Tunnel(
+            self,
+            to: far.layers,
+            early: far.early[...],
+            report: report(road, over: far, since: start),
+            look: names == .ignored
+                ? nil : HelloLook(for: target.host.description, insists: names == .matching)
+        )
         return { [core] _ in
-            var report = report
-            report.ending = await tunnel.run()
-            (report.sent, report.received) = tunnel.moved
-            if let hello = tunnel.hello {
-                (report.serverName, report.protocols) = (hello.serverName, hello.protocols)
-                report.hasEncryptedHello = hello.hasEncryptedHello
-            }
-            core.tell(report, since: start)
+            await tunnel.run()
+            core.tell(tunnel.report, since: start)
         }
     }
 
@@ -175,7 +171,7 @@ final class Guest: @unchecked Sendable {
     func close(behindHalf isInContent: Bool = false) async {
         socket.finishSending()
         if isInContent {
-            await Relay.deliver(on: near, within: core.limits.halfClosed) { await drop(until: $0) == .late }
+            await near.waitUntilDelivered(within: core.limits.halfClosed) { await drop(until: $0) == .late }
         }
         if core.note(number, isResting: true) {
             await drop(until: core.moment(after: isInContent ? core.limits.halfClosed : Self.farewell))

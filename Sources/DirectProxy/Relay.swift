@@ -53,7 +53,7 @@ struct Relay {
             let (first, last) = byTarget ? (far, near) : (near, far)
             first.reset()
             // What it had said before was acknowledged, and arrives without a proxy.
-            await Self.deliver(on: last, within: core.limits.halfClosed) {
+            await last.waitUntilDelivered(within: core.limits.halfClosed) {
                 await last.socket.waitForAny(until: $0) != .cancelled
             }
             if isByEnd { last.close() } else { last.reset() }
@@ -63,54 +63,5 @@ struct Relay {
         }
     }
 
-    /// Waits until the peer's system has all that was sent to it, or has taken nothing for so long: a reset
-    /// would drop the rest. The system tells of no change; it is asked fifty times a second.
-    ///
-    /// - Parameter wait: Waits until that moment. Returns false if that is to end all.
-    static func deliver(
-        on end: LayerStack,
-        within limit: Duration,
-        _ wait: (Instant) async -> Bool
-    ) async {
-        var (left, deadline) = (Int.max, Instant.never)
-        while true {
-            let now = end.socket.loop.now
-            // A record that TLS holds is on its way, too.
-            let isHeld = if case .wantsWrite = end.flush() { true } else { false }
-            let count = end.socket.countOnTheWay + (isHeld ? 1 : 0)
-            if count < left {
-                (left, deadline) = (count, now.advanced(byNanoseconds: limit.clampedNanoseconds))
-            }
-            let next = now.advanced(byNanoseconds: pause.clampedNanoseconds).atMost(deadline)
-            guard count > 0, now < deadline, await wait(next) else { return }
-        }
-    }
-
     private static let pause: Duration = .milliseconds(20)
-}
-
-extension LayerStack {
-    /// Sends as many bytes as there is room for, and counts them. Returns `moved` if nothing waits any more.
-    func send(_ bytes: inout ArraySlice<UInt8>, counting moved: inout UInt64) -> Connection.Step {
-        let (count, step) = unsafe bytes.withUnsafeBytes { unsafe send($0) }
-        bytes = bytes.dropFirst(count)
-        moved += UInt64(count)
-        return step
-    }
-}
-
-extension Connection.Step {
-    /// Whether the system had no memory to send. The connection is as it was, and no event tells when there is
-    /// some.
-    var isShort: Bool {
-        if case .failed(.system(let error)) = self { error.leavesConnectionOpen } else { false }
-    }
-
-    /// Whether the peer takes no more.
-    var isOver: Bool {
-        switch self {
-        case .ended, .failed: !isShort
-        case .moved, .again, .wantsRead, .wantsWrite: false
-        }
-    }
 }

@@ -10,40 +10,48 @@ final class Tunnel: @unchecked Sendable {
     private var relay: Relay
     private var up, down: Flow
     private let look: HelloLook?
+    /// What is known of it; once it is over, all that there is.
+    private(set) var report: TunnelReport
 
     /// Takes over the program's socket, and the bytes of it that are not used yet.
     ///
     /// - Parameters:
     ///   - early: Bytes of the target that were read before.
+    ///   - report: The beginning of its report.
     ///   - look: Looks at the first bytes of the program.
-    init(_ guest: Guest, to far: LayerStack, early: ArraySlice<UInt8>, look: HelloLook? = nil) {
+    init(
+        _ guest: Guest,
+        to far: LayerStack,
+        early: ArraySlice<UInt8>,
+        report: TunnelReport,
+        look: HelloLook? = nil
+    ) {
         relay = Relay(guest.near, far, guest.core)
-        self.look = look
+        (self.report, self.look) = (report, look)
         up = Flow(first: guest.ahead, look: look)
         down = Flow(first: early)
         guest.ahead = []
     }
 
-    /// The program's ClientHello, if it has sent one.
-    var hello: ClientHello? { look?.hello }
-
-    /// The number of bytes that were passed on to the target, and to the program.
-    var moved: (up: UInt64, down: UInt64) { (up.moved, down.moved) }
-
     /// Moves bytes until the tunnel is over, and closes both ends.
-    func run() async -> TunnelReport.Ending {
-        let ending = await move()
+    func run() async {
+        report.ending = await move()
+        report.sent += up.moved
+        report.received += down.moved
+        if let hello = look?.hello {
+            (report.serverName, report.protocols) = (hello.serverName, hello.protocols)
+            report.hasEncryptedHello = hello.hasEncryptedHello
+        }
         up.end(.done, relay.core)
         down.end(.done, relay.core)
-        if case .refused = ending {
+        if case .refused = report.ending {
             _ = unsafe Self.alert.withUnsafeBytes { unsafe relay.near.write($0) }
             relay.near.socket.finishSending()
             relay.near.close()
             relay.far.reset()
         } else {
-            await relay.end(ending)
+            await relay.end(report.ending)
         }
-        return ending
     }
 
     /// The fatal alert `unrecognized_name` (RFC 6066, section 3).
@@ -53,7 +61,7 @@ final class Tunnel: @unchecked Sendable {
     private func move() async -> TunnelReport.Ending {
         let (near, far, core) = (relay.near, relay.far, relay.core)
         while true {
-            let before = moved
+            let before = (up.moved, down.moved)
             let results = (up.step(from: near, to: far, core), down.step(from: far, to: near, core))
             if results.0 == .refused {
                 guard let other = look?.other else { return .refused(403, Self.unreadable) }
@@ -66,7 +74,7 @@ final class Tunnel: @unchecked Sendable {
             }
             if let ending = await relay.wait(
                 after: max(results.0, results.1),
-                hasMoved: moved != before,
+                hasMoved: (up.moved, down.moved) != before,
                 // With the program gone, or its last word said, nothing but the target keeps the tunnel.
                 isLeft: up.isDone || near.socket.isHungUp
             ) {

@@ -1,4 +1,4 @@
-internal import DirectCore
+package import DirectCore
 package import DirectIO
 package import DirectTLS
 
@@ -118,6 +118,33 @@ package struct LayerStack: Sendable {
         }
     }
 
+    /// The same, and drops what was sent from the bytes.
+    package func send(_ bytes: inout ArraySlice<UInt8>, counting moved: inout UInt64) -> Connection.Step {
+        let (count, step) = unsafe bytes.withUnsafeBytes { unsafe send($0) }
+        bytes = bytes.dropFirst(count)
+        moved += UInt64(count)
+        return step
+    }
+
+    /// Waits until the peer's system has all that was sent, or has taken nothing for so long: a reset would
+    /// drop the rest. The system tells of no change; it is asked fifty times a second.
+    ///
+    /// - Parameter wait: Waits until that moment. Returns false if that is to end all.
+    package func waitUntilDelivered(within limit: Duration, _ wait: (Instant) async -> Bool) async {
+        var (left, deadline) = (Int.max, Instant.never)
+        while true {
+            let now = socket.loop.now
+            // A record that a layer holds is on its way, too.
+            let isHeld = if case .wantsWrite = flush() { true } else { false }
+            let count = socket.countOnTheWay + (isHeld ? 1 : 0)
+            if count < left {
+                (left, deadline) = (count, now.advanced(byNanoseconds: limit.clampedNanoseconds))
+            }
+            let next = now.advanced(byNanoseconds: 20_000_000).atMost(deadline)
+            guard count > 0, now < deadline, await wait(next) else { return }
+        }
+    }
+
     private static func step(_ step: TLSStep) -> Connection.Step {
         switch step {
         case .moved(let count): .moved(count)
@@ -128,6 +155,22 @@ package struct LayerStack: Sendable {
         case .failed(let error): .failed(.tls(error))
         // Only handshakes return it.
         case .wantsVerdict: .failed(.tls(.notOpen))
+        }
+    }
+}
+
+extension Connection.Step {
+    /// Whether the system had no memory to send. The connection is as it was, and no event tells when there is
+    /// some.
+    package var isShort: Bool {
+        if case .failed(.system(let error)) = self { error.leavesConnectionOpen } else { false }
+    }
+
+    /// Whether the peer takes no more.
+    package var isOver: Bool {
+        switch self {
+        case .ended, .failed: !isShort
+        case .moved, .again, .wantsRead, .wantsWrite: false
         }
     }
 }

@@ -111,6 +111,39 @@ struct CommandRunTests {
         }
     }
 
+    #if os(Linux)
+    private static let hasStrace = FileManager.default.isExecutableFile(atPath: "/usr/bin/strace")
+
+    @Test(
+        "A system that has no memory for a moment ends no tunnel",
+        .enabled(if: hasStrace),
+        arguments: [("sendto", 2, 5), ("splice", 1, 500_000), ("splice", 2, 500_000)]
+    )
+    func shortage(_ call: String, _ number: Int, _ size: Int) async throws {
+        try await onOwnThread {
+            let target = try Listener.atOwnAddress()
+            let fault = "-e trace=\(call) -e inject=\(call):error=ENOBUFS:when=\(number)"
+            let command = try ProxyCommand(
+                ["--open", "--allow-private", "--report", "-"],
+                after: "set -- strace -D -f -qq -o /dev/null \(fault) \"$@\""
+            )
+            let program = try Peer.connected(to: try command.endpoint())
+            try program.send("CONNECT \(target.address):\(target.port) HTTP/1.1\r\n\r\n")
+            let far = try target.accept()
+            #expect(try program.text(39).hasPrefix("HTTP/1.1 200"))
+            try program.send([UInt8](repeating: 7, count: size))
+            #expect(try far.receive(exactly: size).count == size)
+            program.finishSending()
+            far.finishSending()
+            #expect(try program.rest() == "")
+            command.process.terminate()
+            let reports = String(decoding: command.errors.readDataToEndOfFile(), as: UTF8.self)
+            #expect(reports.contains(": \(size) bytes sent, 0 received, complete after "))
+            #expect(command.process.waitForEnd() == 0)
+        }
+    }
+    #endif
+
     @Test("Reports that nobody reads stop nothing, and how many are missing is told once they are read")
     func unreadReports() async throws {
         try await onOwnThread {

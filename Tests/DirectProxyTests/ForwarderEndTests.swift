@@ -1,9 +1,11 @@
 import DirectCore
+import DirectHTTP
 @testable import DirectIO
 import DirectProxy
 import DirectTestCommands
 import DirectTestPeers
 import DirectTestTime
+import TLSFixtures
 import Testing
 
 #if os(Linux)
@@ -97,6 +99,48 @@ struct ForwarderEndTests {
         try program.send([UInt8](repeating: 7, count: 200_000))
         program.finishSending()
         #expect(try far.receive(exactly: 200_000).count == 200_000)
+        #expect(await stage.reports(1).first?.ending == .reset(byTarget: false))
+    }
+
+    @Test(
+        "So does its last record, which TLS to an upstream proxy holds until there is room",
+        arguments: [true, false]
+    )
+    func heldRecord(byReset: Bool) async throws {
+        let (authority, target) = (TestAuthority(), try Listener.atOwnAddress())
+        let place = Endpoint(target.address, port: target.port)
+        let gate = try FixtureServer.start(
+            .tls(authority.certificate(for: "proxy.test")),
+            behaviour: .proxy(FixtureProxy(["192.0.2.9:80": "\(place)"]))
+        )
+        let stage = try Stage { configuration, _ in
+            var upstream = try Proxy("https://proxy.test:\(gate.port)")
+            upstream.addresses = [try Endpoint("127.0.0.1:\(gate.port)")]
+            upstream.tls = TLSSettings()
+            upstream.tls?.roots = .only([.der(authority.rootDER)])
+            configuration.upstream = upstream
+            configuration.addresses = try StaticMap(curl: ["*.nowhere.test:80:192.0.2.9"])
+        }
+        let (size, program) = (1 << 20, try stage.program())
+        try program.send(
+            "PUT http://www.nowhere.test/ HTTP/1.1\r\nHost: a\r\nContent-Length: \(size + 1)\r\n\r\n"
+        )
+        let far = try target.accept()
+        let head = Self.head(of: size + 1)
+        #expect(try far.text(head.utf8.count) == head)
+        // Less than a record.
+        try limitSending(to: Endpoint("127.0.0.1:\(gate.port)"))
+        let sending = Task {
+            try await onOwnThread {
+                try program.send([UInt8](repeating: 7, count: size))
+                guard byReset else { return program.finishSending() }
+                program.waitUntilDelivered()
+                program.reset()
+            }
+        }
+        let received = try await onOwnThread { try far.receive(exactly: size) }
+        #expect(received.count == size)
+        try await sending.value
         #expect(await stage.reports(1).first?.ending == .reset(byTarget: false))
     }
 

@@ -12,6 +12,7 @@ struct FarDialler: Sendable {
     /// map's.
     private let vetted, named: Dialler
     private let upstream: ProxyEntries?
+    private let timeouts: Timeouts.Nanoseconds
 
     /// - Parameter isOwn: Whether an address and a port are the proxy itself, which no program may reach
     ///   through it: it would dial itself until nothing is left.
@@ -23,6 +24,9 @@ struct FarDialler: Sendable {
             isOwn(address, port) ? AddressRefusal(address, Self.ownReason) : nil
         }
         self.settings = settings
+        // A shortage of descriptors that lasts is told as one before the time is over.
+        let time = settings.limits.dial
+        timeouts = Timeouts(queue: min(.seconds(5), time / 2), total: time).nanoseconds
         var dialling = DialConfiguration()
         dialling.loop = settings.loop
         dialling.mayAskSystem = settings.resolver?.mayAskSystem ?? true
@@ -39,7 +43,9 @@ struct FarDialler: Sendable {
     static let ownReason = "its port there is this proxy itself"
 
     /// Connects to the target. No byte has been sent to it on return.
-    func dial(_ target: Target, within limit: CallLimit) async throws(Refusal) -> FarEnd {
+    func dial(_ target: Target) async throws(Refusal) -> FarEnd {
+        let end = settings.loop.now.advanced(byNanoseconds: settings.limits.dial.clampedNanoseconds)
+        let limit = CallLimit(timeouts, until: end)
         let (route, isNamed) = try await route(to: target, within: limit)
         let proxy = upstream?.entry(for: target.url)
         do throws(DialFailure) {

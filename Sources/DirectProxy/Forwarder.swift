@@ -135,7 +135,7 @@ final class Forwarder: @unchecked Sendable {
             }
             far.layers.close()
         }
-        let far = try await guest.reach(target)
+        let far = try await core.dialler.dial(target)
         guard far.early.isEmpty else {
             far.layers.reset()
             throw Refusal(.unreachable, "\(target): \(HTTP1Error.responseBeforeRequest)")

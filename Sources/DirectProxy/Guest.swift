@@ -57,7 +57,7 @@ final class Guest: @unchecked Sendable {
         saying words: [UInt8]
     ) async throws(Refusal) -> ProxyCore.Work {
         let start = loop.now
-        let far = try await reach(target)
+        let far = try await core.dialler.dial(target)
         do throws(Lost) {
             try await send(words, until: core.moment(after: core.limits.head))
         } catch {
@@ -77,12 +77,6 @@ final class Guest: @unchecked Sendable {
             await tunnel.run()
             core.tell(tunnel.report, since: start)
         }
-    }
-
-    /// Finds and dials the target, and returns the connection to it.
-    func reach(_ target: Target) async throws(Refusal) -> FarEnd {
-        let limit = CallLimit(core.timeouts, until: core.moment(after: core.limits.dial))
-        return try await core.dialler.dial(target, within: limit)
     }
 
     /// The beginning of a report.

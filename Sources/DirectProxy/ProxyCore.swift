@@ -12,8 +12,6 @@ final class ProxyCore: @unchecked Sendable {
     let access: Gate
     let dialler: FarDialler
     let endpoints: [Endpoint]
-    /// The limits of dialling. A shortage of descriptors that lasts is told as one before the time is over.
-    let timeouts: Timeouts.Nanoseconds
     /// Where flows read to before they send.
     let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
     #if os(Linux)
@@ -50,8 +48,6 @@ final class ProxyCore: @unchecked Sendable {
     init(_ configuration: LocalProxySettings) throws(LocalProxyError) {
         self.configuration = configuration
         access = Gate(configuration.access)
-        let dial = configuration.limits.dial
-        timeouts = Timeouts(queue: min(Self.shortage, dial / 2), total: dial).nanoseconds
         guard !configuration.listen.isEmpty else { throw .noAddress }
         var listeners: [ListeningSocket] = []
         do throws(LocalProxyError) {
@@ -261,8 +257,6 @@ final class ProxyCore: @unchecked Sendable {
     }
 
     private static let acceptedPerTurn = 16
-    /// The time that a program waits for others to give descriptors back.
-    private static let shortage: Duration = .seconds(5)
     private static let pause: UInt64 = 100_000_000
 }
 

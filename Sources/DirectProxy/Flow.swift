@@ -165,8 +165,8 @@ struct Flow {
         if isDone { look = nil }
     }
 
-    /// Sends bytes, behind those that TLS holds, and holds those that find no room. Returns what that makes of
-    /// the step; `nil` if nothing waits.
+    /// Sends bytes, behind those that TLS holds, and holds those that find no room. Returns what that makes
+    /// of the step; `nil` if nothing waits.
     private mutating func send(
         _ bytes: UnsafeRawBufferPointer,
         to sink: LayerStack,

@@ -183,13 +183,9 @@ final class Forwarder: @unchecked Sendable {
                 return up == .sent ? .complete : .reset(byTarget: true)
             }
             let hasMoved = hasRead || (report.sent, report.received) != before
-            if let ending = await relay.wait(
-                after: hasMoved ? .hasMore : sending.isShort || answering.isShort ? .isShort : .waits,
-                hasMoved: hasMoved,
-                isLeft: isLeft
-            ) {
-                throw Fault(ending: ending)
-            }
+            let outcome: Flow.Outcome = sending.isShort || answering.isShort ? .isShort : .waits
+            let turn = Relay.Turn(outcome: hasMoved ? .hasMore : outcome, hasMoved: hasMoved, isLeft: isLeft)
+            if let ending = await relay.wait(after: turn) { throw Fault(ending: ending) }
         }
     }
 

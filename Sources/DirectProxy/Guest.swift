@@ -73,9 +73,9 @@ final class Guest: @unchecked Sendable {
             look: names == .ignored
                 ? nil : HelloLook(for: target.host.description, insists: names == .matching)
         )
-        return { [core] _ in
+        return { _ in
             await tunnel.run()
-            core.tell(tunnel.report, since: start)
+            tunnel.tell(since: start)
         }
     }
 

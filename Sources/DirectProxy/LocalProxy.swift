@@ -60,8 +60,8 @@ public final class LocalProxy: Sendable {
         }
     }
 
-    /// Ends the listening, waits for the tunnels as long as the limit says, and breaks the others off: at once
-    /// if the task is cancelled.
+    /// Ends the listening, waits for the tunnels as long as the limit says, and breaks the others off: at
+    /// once if the task is cancelled.
     public func stop() async {
         await running.withLock { $0.take() }?.stop()
     }

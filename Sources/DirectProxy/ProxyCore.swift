@@ -116,7 +116,7 @@ final class ProxyCore: @unchecked Sendable {
         guard await stopper.waitForSignal(until: end) != .ready else { return }
         abort()
         // They end by themselves now, and all connections are closed when this returns, cancelled or not.
-        await Task { _ = await stopper.waitForSignal(until: .never) }.value
+        await Task(executorPreference: loop) { _ = await stopper.waitForSignal(until: .never) }.value
     }
 
     /// Frees the ports: another proxy may listen there when this returns.

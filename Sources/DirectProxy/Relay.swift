@@ -16,24 +16,26 @@ struct Relay {
         far.socket.partner = near.socket
     }
 
+    /// What both directions have come to.
+    struct Turn {
+        let outcome: Flow.Outcome
+        let hasMoved: Bool
+        /// Whether nothing but the target keeps the connection: the program has gone, or has all that it
+        /// waits for.
+        let isLeft: Bool
+    }
+
     /// Waits until there may be more to move. Returns why it is over; `nil` if it is not.
-    ///
-    /// - Parameter isLeft: Whether nothing but the target keeps the connection: the program has gone, or has
-    ///   all that it waits for.
-    mutating func wait(
-        after outcome: Flow.Outcome,
-        hasMoved: Bool,
-        isLeft: Bool
-    ) async -> TunnelReport.Ending? {
-        if hasMoved || isLeft != wasLeft {
-            wasLeft = isLeft
-            deadline = core.moment(after: isLeft ? core.limits.halfClosed : core.limits.idle)
+    mutating func wait(after turn: Turn) async -> TunnelReport.Ending? {
+        if turn.hasMoved || turn.isLeft != wasLeft {
+            wasLeft = turn.isLeft
+            deadline = core.moment(after: turn.isLeft ? core.limits.halfClosed : core.limits.idle)
         }
-        if outcome == .hasMore {
+        if turn.outcome == .hasMore {
             await core.loop.yield()
             return Task.isCancelled ? .stopped : nil
         }
-        let next = outcome == .isShort ? core.moment(after: Self.pause).atMost(deadline) : deadline
+        let next = turn.outcome == .isShort ? core.moment(after: Self.pause).atMost(deadline) : deadline
         switch await near.socket.waitForAny(until: next) {
         case .ready: return nil
         case .expired: return next < deadline ? nil : .idle

@@ -1,3 +1,4 @@
+internal import DirectCore
 internal import DirectHello
 internal import DirectIO
 internal import DirectTransport
@@ -33,9 +34,50 @@ final class Tunnel: @unchecked Sendable {
         guest.ahead = []
     }
 
-    /// Moves bytes until the tunnel is over, and closes both ends.
+    /// Moves bytes until the tunnel is over, and closes both ends. What a turn needs stays out of this
+    /// function, whose memory each idle tunnel holds.
     func run() async {
-        report.ending = await move()
+        while let turn = turn() {
+            guard let ending = await relay.wait(after: turn) else { continue }
+            report.ending = ending
+            break
+        }
+        finish()
+        await relay.end(report.ending)
+    }
+
+    /// Reports what began at that moment, and has ended.
+    func tell(since start: Instant) { relay.core.tell(report, since: start) }
+
+    /// Lets both directions move what they can. Returns what that has come to; `nil` if it is over.
+    @inline(never)
+    private func turn() -> Relay.Turn? {
+        let (near, far, core) = (relay.near, relay.far, relay.core)
+        let before = (up.moved, down.moved)
+        let results = (up.step(from: near, to: far, core), down.step(from: far, to: near, core))
+        if results.0 == .refused {
+            let words = look?.other.map { "the program names \($0) in TLS, and another host to the proxy" }
+            report.ending = .refused(403, words ?? Self.unreadable)
+        } else if results.0 == .sourceFailed {
+            report.ending = .reset(byTarget: false)
+        } else if results.1 == .sourceFailed {
+            report.ending = .reset(byTarget: true)
+        } else if up.isDone, down.isDone {
+            report.ending = up.isBroken || down.isBroken ? .reset(byTarget: up.isBroken) : .complete
+        } else {
+            return Relay.Turn(
+                outcome: max(results.0, results.1),
+                hasMoved: (up.moved, down.moved) != before,
+                // With the program gone, or its last word said, nothing but the target keeps the tunnel.
+                isLeft: up.isDone || near.socket.isHungUp
+            )
+        }
+        return nil
+    }
+
+    /// Completes the report, and says why if the tunnel is refused.
+    @inline(never)
+    private func finish() {
         report.sent += up.moved
         report.received += down.moved
         if let hello = look?.hello {
@@ -44,42 +86,13 @@ final class Tunnel: @unchecked Sendable {
         }
         up.end(.done, relay.core)
         down.end(.done, relay.core)
-        if case .refused = report.ending {
-            _ = unsafe Self.alert.withUnsafeBytes { unsafe relay.near.write($0) }
-            relay.near.socket.finishSending()
-            relay.near.close()
-            relay.far.reset()
-        } else {
-            await relay.end(report.ending)
-        }
+        guard case .refused = report.ending else { return }
+        _ = unsafe Self.alert.withUnsafeBytes { unsafe relay.near.write($0) }
+        relay.near.socket.finishSending()
+        relay.near.close()
     }
 
     /// The fatal alert `unrecognized_name` (RFC 6066, section 3).
     private static let alert: [UInt8] = [21, 3, 3, 0, 2, 2, 112]
     private static let unreadable = "the server's name in the program's TLS cannot be read"
-
-    private func move() async -> TunnelReport.Ending {
-        let (near, far, core) = (relay.near, relay.far, relay.core)
-        while true {
-            let before = (up.moved, down.moved)
-            let results = (up.step(from: near, to: far, core), down.step(from: far, to: near, core))
-            if results.0 == .refused {
-                guard let other = look?.other else { return .refused(403, Self.unreadable) }
-                return .refused(403, "the program names \(other) in TLS, and another host to the proxy")
-            }
-            if results.0 == .sourceFailed { return .reset(byTarget: false) }
-            if results.1 == .sourceFailed { return .reset(byTarget: true) }
-            if up.isDone, down.isDone {
-                return up.isBroken || down.isBroken ? .reset(byTarget: up.isBroken) : .complete
-            }
-            if let ending = await relay.wait(
-                after: max(results.0, results.1),
-                hasMoved: (up.moved, down.moved) != before,
-                // With the program gone, or its last word said, nothing but the target keeps the tunnel.
-                isLeft: up.isDone || near.socket.isHungUp
-            ) {
-                return ending
-            }
-        }
-    }
 }

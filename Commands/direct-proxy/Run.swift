@@ -91,7 +91,7 @@ struct Run {
         }
     }
 
-    /// Waits until the tunnels have ended and are reported. One more signal, or the end of the limit for that,
+    /// Waits until the tunnels have ended and are reported. One more signal, or the end of the limit for it,
     /// breaks them off.
     private func stop(_ proxy: LocalProxy) {
         let isStopped = Locked(false)

@@ -96,8 +96,8 @@ package struct LayerStack: Sendable {
         socket.close()
     }
 
-    /// Closes so that the peer does not take a part for the whole: without `close_notify`, whose absence tells
-    /// of a cut where the reset does not arrive.
+    /// Closes so that the peer does not take a part for the whole: without `close_notify`, whose absence
+    /// tells of a cut where the reset does not arrive.
     package func reset() { socket.reset() }
 
     /// Sends as many bytes as there is room for, behind those that the layers hold. Returns their number, and
@@ -160,8 +160,8 @@ package struct LayerStack: Sendable {
 }
 
 extension Connection.Step {
-    /// Whether the system had no memory to send. The connection is as it was, and no event tells when there is
-    /// some.
+    /// Whether the system had no memory to send. The connection is as it was, and no event tells when there
+    /// is some.
     package var isShort: Bool {
         if case .failed(.system(let error)) = self { error.leavesConnectionOpen } else { false }
     }

@@ -46,6 +46,7 @@ struct Relay {
     /// Closes both connections, each with the end that its peer would see without a proxy.
     ///
     /// - Parameter isByEnd: Whether the one that has broken off has done so by an end of its sending.
+    @inline(never)
     func end(_ ending: TunnelReport.Ending, isByEnd: Bool = false) async {
         switch ending {
         case .complete:

@@ -34,19 +34,22 @@ final class Tunnel: @unchecked Sendable {
         guest.ahead = []
     }
 
-    /// Moves bytes until the tunnel is over, and closes both ends. What a turn needs stays out of this
-    /// function, whose memory each idle tunnel holds.
+    /// Moves bytes until the tunnel is over, and closes both ends. Each idle tunnel holds the memory of this
+    /// function: what it calls stays out of it, and it out of others.
+    @inline(never)
     func run() async {
-        while let turn = turn() {
-            guard let ending = await relay.wait(after: turn) else { continue }
-            report.ending = ending
-            break
-        }
-        finish()
-        await relay.end(report.ending)
+        while let turn = turn(), !isEnded(by: await relay.wait(after: turn)) {}
+        await close()
+    }
+
+    @inline(never)
+    private func isEnded(by ending: TunnelReport.Ending?) -> Bool {
+        if let ending { report.ending = ending }
+        return ending != nil
     }
 
     /// Reports what began at that moment, and has ended.
+    @inline(never)
     func tell(since start: Instant) { relay.core.tell(report, since: start) }
 
     /// Lets both directions move what they can. Returns what that has come to; `nil` if it is over.
@@ -75,9 +78,9 @@ final class Tunnel: @unchecked Sendable {
         return nil
     }
 
-    /// Completes the report, and says why if the tunnel is refused.
+    /// Completes the report, and closes both ends. The program is told if its tunnel is refused.
     @inline(never)
-    private func finish() {
+    private func close() async {
         report.sent += up.moved
         report.received += down.moved
         if let hello = look?.hello {
@@ -86,10 +89,12 @@ final class Tunnel: @unchecked Sendable {
         }
         up.end(.done, relay.core)
         down.end(.done, relay.core)
-        guard case .refused = report.ending else { return }
-        _ = unsafe Self.alert.withUnsafeBytes { unsafe relay.near.write($0) }
-        relay.near.socket.finishSending()
-        relay.near.close()
+        if case .refused = report.ending {
+            _ = unsafe Self.alert.withUnsafeBytes { unsafe relay.near.write($0) }
+            relay.near.socket.finishSending()
+            relay.near.close()
+        }
+        await relay.end(report.ending)
     }
 
     /// The fatal alert `unrecognized_name` (RFC 6066, section 3).

@@ -59,7 +59,7 @@ struct Preamble {
                 reading: while true {
                     switch answer(received) {
                     case .complete: break reading
-                    case .refused: throw .noUpgrade(received, at: part)
+                    case .refused: throw .noUpgrade(upgrade.words(of: received), at: part)
                     case .incomplete: break
                     }
                     guard received.count < Self.mostBytes else { throw .noUpgrade(received, at: part) }

@@ -35,8 +35,8 @@ enum StartTLS: String, Sendable, CaseIterable {
     func parts(host: String) -> [(Part, Step)] {
         let steps = steps(host: host)
         return steps.enumerated().map { index, step in
-            if index >= steps.count - 2 { return (.request, step) }
-            return (index == 0 ? .greeting : .introduction, step)
+            if index == 0, case .receive = step { return (.greeting, step) }
+            return (index >= steps.count - 2 ? .request : .introduction, step)
         }
     }
 
@@ -166,16 +166,23 @@ enum StartTLS: String, Sendable, CaseIterable {
         bytes.isEmpty || bytes[0] == tag && bytes.count < 6 ? .incomplete : .refused
     }
 
-    /// The greeting of MySQL: a packet of version 10, whose capabilities include TLS.
+    /// The greeting of MySQL: a packet of version 10, whose capabilities include TLS; or one with an error.
     private static func mysqlGreeting(_ bytes: [UInt8]) -> Answer {
         guard bytes.count >= 5 else { return .incomplete }
         let size = Int(bytes[0]) | Int(bytes[1]) << 8 | Int(bytes[2]) << 16
-        guard bytes[3] == 0, bytes[4] == 10, size < 1024 else { return .refused }
+        guard bytes[3] == 0, [10, 0xFF].contains(bytes[4]), size < 1024 else { return .refused }
         guard bytes.count >= size + 4 else { return .incomplete }
+        guard bytes[4] == 10 else { return .refused }
         // The version ends with a zero; then there are the connection's number, 8 bytes, a zero, and the
         // capabilities.
         guard let zero = bytes[5...].firstIndex(of: 0), zero + 15 < bytes.count else { return .refused }
         return bytes[zero + 15] & 0x08 != 0 ? .complete : .refused
+    }
+
+    /// What a refusal says. Of an error of MySQL that is its number and its text.
+    func words(of refusal: [UInt8]) -> [UInt8] {
+        guard self == .mysql, refusal.count > 7, refusal[4] == 0xFF else { return refusal }
+        return Array("ERROR \(Int(refusal[5]) | Int(refusal[6]) << 8): ".utf8) + refusal[7...]
     }
 
     /// The request of MySQL for TLS: capabilities (protocol 4.1, secure connection, TLS), packet size,

@@ -157,6 +157,17 @@ struct StartTLSTests {
         if upgrade == .smtp { #expect(outcome.record?.faults.first?.text.hasSuffix("'454 no TLS'") == true) }
     }
 
+    @Test("An error in place of MySQL's greeting is told by its number and its words")
+    func mysqlError() async throws {
+        let text = Array("Host 'a' is blocked".utf8)
+        let packet = [UInt8(3 + text.count), 0, 0, 0, 0xFF, 0x69, 4] + text
+        let relay = try DialogueRelay([.sendBytes(packet), .skip(1)], to: 0)
+        let record = try #require(try await probe(relay, "--starttls", "mysql").record)
+        let words = "the server does not change to TLS: 'ERROR 1129: Host 'a' is blocked'"
+        #expect(record.faults.map(\.text) == [words])
+        #expect(record.hint?.text.contains("turns this client away") == true)
+    }
+
     @Test("The hint says at which part of the dialogue the server refuses")
     func parts() async throws {
         let cases: [(StartTLS, [DialogueRelay.Step], String)] = [

@@ -41,6 +41,11 @@ struct CommandOption: Sendable {
 
     var takesValue: Bool { value != nil }
 
+    /// Whether its value has the path of what is read. The file of `--resume` may be written again.
+    var readsFile: Bool {
+        key != .resume && key != .output && ["FILE", "ROOTS", "CERT", "SPEC", "SOURCE"].contains(value)
+    }
+
     /// The option as the JSON output names it, if it changes what a result means: with its value only where
     /// that is certain to be no secret.
     func meaning(of value: String) -> String? {

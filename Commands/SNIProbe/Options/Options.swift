@@ -237,7 +237,7 @@ struct Options: Sendable {
 
     private mutating func take(_ option: CommandOption, value: String) throws(UsageError) {
         if let words = option.meaning(of: value) { add(meaning: words) }
-        if ![.output, .resume].contains(option.key) { inputs.append(value) }
+        if option.readsFile { inputs.append(value) }
         switch option.group {
         case .input: try takeInput(option, value: value)
         case .sending: try takeSending(option, value: value)

@@ -140,6 +140,13 @@ final class ResumeTests: Sendable {
         }
     }
 
+    @Test("The value of an option that names no file is none that is read")
+    func noInput() throws {
+        let words = ["a.test@127.0.0.1", "--format", "prometheus", "--output", "prometheus"]
+        #expect(try Options(words).inputs.isEmpty)
+        #expect(try Options(words + ["--file", "a", "--resolver", "hosts:b"]).inputs == ["a", "hosts:b"])
+    }
+
     @Test("No file that is read is written over")
     func inputs() async throws {
         let target = "a.test@\(server.authority)"

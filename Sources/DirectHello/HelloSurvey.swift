@@ -129,65 +129,20 @@ package struct HelloFinding: Sendable {
     /// The next hello to send; `nil` if no more is needed.
     package var next: HelloForm? { walk().next?.form }
 
-    /// Goes through the replies. Returns what is to be sent next, and the forms that were refused between
-    /// controls that were answered.
-    ///
-    /// The control is sent before and after. A form that is not answered is sent three times in a row, so
-    /// that several members of a pool which is asked in turn get it, and then the control twice: a server may
-    /// have had enough of this client. If it does not answer the control, there is no more to ask. A limit on
-    /// connections may have ended just before the control, so what has lost a connection without a word is
-    /// sent once more, and the control as well. Where the forms are controls of each other, those that came
-    /// before the first that is answered are sent again after it, and the next one that was answered takes
-    /// its place: some members of a pool may refuse the first.
+    /// What is to be sent next, and the forms that were refused between controls that were answered.
     private func walk() -> (next: (form: HelloForm, isControl: Bool)?, controlled: Set<HelloForm>) {
-        var rest = replies[...]
-        var controls = [survey.control].compactMap { $0 }
-        if let control = controls.first {
-            guard let first = rest.popFirst() else { return ((control, true), []) }
-            guard first.reply.isYes(to: control) else {
-                // Who refuses the usual groups may take the one that is asked about.
-                let goesOn = survey == .postQuantum && first.reply.isRefusal && rest.isEmpty
-                return (goesOn ? (.hybrid, false) : nil, [])
-            }
+        var walk = HelloWalk(survey, spoken: spoken, replies.map(\.reply))
+        do throws(HelloWalk.Stop) {
+            try walk.run()
+            return (nil, walk.controlled)
+        } catch {
+            guard case .missing(let form, let isControl) = error else { return (nil, []) }
+            return ((form, isControl), [])
         }
-        var (forms, uncontrolled, controlled) = (survey.forms[...], [HelloForm](), Set<HelloForm>())
-        while let form = forms.popFirst() {
-            var (got, isAnswered) = ([HelloReply](), false)
-            for (tries, proofs) in [(Self.tries, 2), (Self.tries + 1, 1)] {
-                guard got.isEmpty || !isAnswered && got.contains(where: \.isWordless) else { break }
-                while got.count < tries, got.first?.isYes(to: form) != true {
-                    guard let reply = rest.popFirst()?.reply else { return ((form, false), []) }
-                    got.append(reply)
-                }
-                isAnswered = got.contains { $0.isYes(to: form) }
-                guard got.first?.isYes(to: form) != true, !controls.isEmpty else { break }
-                var answered = 0
-                while let control = controls.first, answered < proofs {
-                    guard let again = rest.popFirst() else { return ((control, true), []) }
-                    answered += 1
-                    guard !again.reply.isYes(to: control) else { continue }
-                    (controls, answered) = (Array(controls.dropFirst()), 0)
-                }
-                guard !controls.isEmpty else { return (nil, []) }
-            }
-            if got.first?.isYes(to: form) == true {
-                guard survey.control == nil else { continue }
-                controls.append(form)
-                (forms, uncontrolled) = (uncontrolled + forms, [])
-            } else if !controls.isEmpty {
-                controlled.insert(form)
-            } else if !isAnswered, form != spoken {
-                uncontrolled.append(form)
-            }
-        }
-        guard let control = survey.control else { return (nil, controlled) }
-        if let last = rest.popFirst() { return (nil, last.reply.isYes(to: control) ? controlled : []) }
-        return (replies.last?.isControl == true ? nil : (control, true), controlled)
     }
 
-    private static let tries = 3
     /// The number of hellos of a survey that go without an answer if none has one.
-    package static let mostUnanswered = tries * (HelloSurvey.allCases.map(\.forms.count).max() ?? 1)
+    package static let mostUnanswered = HelloWalk.tries * (HelloSurvey.allCases.map(\.forms.count).max() ?? 1)
 
     /// Takes the reply to ``next``.
     package mutating func add(_ reply: HelloReply) {
@@ -228,5 +183,104 @@ package struct HelloFinding: Sendable {
             if let group = hello.group.flatMap(WireGroup.init) { return group }
         }
         return nil
+    }
+}
+
+/// Goes through the replies of a survey as far as there are some.
+///
+/// The control is sent before and after. A form that is not answered is sent three times in a row, so that
+/// several members of a pool which is asked in turn get it, and then the control twice: a server may have had
+/// enough of this client. If it does not answer the control, there is no more to ask. A limit on connections
+/// may have ended just before the control, so what has lost a connection without a word is sent once more,
+/// and the control as well. Where the forms are controls of each other, those that came before the first that
+/// is answered are sent again after it, and the next one that was answered takes its place: some members of a
+/// pool may refuse the first.
+private struct HelloWalk {
+    enum Stop: Error {
+        /// This hello is to be sent next.
+        case missing(HelloForm, isControl: Bool)
+        /// The control is not answered, so nothing is known of what is not either.
+        case lost
+    }
+
+    private let survey: HelloSurvey
+    private let spoken: HelloForm?
+    private var rest: ArraySlice<HelloReply>
+    private var endsWithControl = false
+    private var controls: [HelloForm] = []
+    private var forms: [HelloForm]
+    private var uncontrolled: [HelloForm] = []
+    private(set) var controlled: Set<HelloForm> = []
+
+    static let tries = 3
+
+    init(_ survey: HelloSurvey, spoken: HelloForm?, _ replies: [HelloReply]) {
+        (self.survey, self.spoken, rest, forms) = (survey, spoken, replies[...], survey.forms)
+    }
+
+    mutating func run() throws(Stop) {
+        if let control = survey.control { try begin(with: control) }
+        while !forms.isEmpty {
+            let form = forms.removeFirst()
+            let got = try replies(to: form)
+            if got.first?.isYes(to: form) == true {
+                if survey.control == nil { takeAsControl(form) }
+            } else if !controls.isEmpty {
+                controlled.insert(form)
+            } else if form != spoken, !got.contains(where: { $0.isYes(to: form) }) {
+                uncontrolled.append(form)
+            }
+        }
+        guard let control = survey.control, !rest.isEmpty || !endsWithControl else { return }
+        guard try take(control, isControl: true).isYes(to: control) else { throw .lost }
+    }
+
+    private mutating func begin(with control: HelloForm) throws(Stop) {
+        let first = try take(control, isControl: true)
+        guard first.isYes(to: control) else {
+            // Who refuses the usual groups may take the one that is asked about.
+            if survey == .postQuantum, first.isRefusal { _ = try take(.hybrid, isControl: false) }
+            throw .lost
+        }
+        controls = [control]
+    }
+
+    private mutating func takeAsControl(_ form: HelloForm) {
+        controls.append(form)
+        (forms, uncontrolled) = (uncontrolled + forms, [])
+    }
+
+    private mutating func replies(to form: HelloForm) throws(Stop) -> [HelloReply] {
+        var got: [HelloReply] = []
+        for (tries, proofs) in [(Self.tries, 2), (Self.tries + 1, 1)] {
+            while got.count < tries, got.first?.isYes(to: form) != true {
+                got.append(try take(form, isControl: false))
+            }
+            guard got.first?.isYes(to: form) != true, !controls.isEmpty else { break }
+            try proveControl(proofs)
+            let isAnswered = got.contains { $0.isYes(to: form) }
+            guard !isAnswered, got.contains(where: \.isWordless) else { break }
+        }
+        return got
+    }
+
+    /// Takes so many answers in a row to the first control that is still answered.
+    private mutating func proveControl(_ times: Int) throws(Stop) {
+        var answered = 0
+        while let control = controls.first, answered < times {
+            if try take(control, isControl: true).isYes(to: control) {
+                answered += 1
+            } else {
+                controls.removeFirst()
+                answered = 0
+            }
+        }
+        if controls.isEmpty { throw .lost }
+    }
+
+    private mutating func take(_ form: HelloForm, isControl: Bool) throws(Stop) -> HelloReply {
+        guard let reply = rest.popFirst() else { throw .missing(form, isControl: isControl) }
+        endsWithControl = isControl
+        return reply
     }
 }

@@ -114,7 +114,8 @@ extension CommandOption {
                 + "all URLs in their order until one answers. Each question has the time of --timeout, and an answer 16 MiB. Only a trusted chain is asked about, over http, and at "
                 + "addresses of the public internet, unless that of the server is none. That there is no answer is a warning."
         case .criticalDays:
-            "Fail a certificate that has fewer than N days left. With --format nagios that is CRITICAL."
+            "Fail a certificate that has fewer than N days left. With --format nagios that is CRITICAL. These N, and those of the "
+                + "three options that follow, are numbers from 0 to 36500."
         case .warningDays:
             "Warn of a certificate that has fewer than N days left. Without it there is a warning if less than two "
                 + "weeks and less than a third of the validity are left."
@@ -143,12 +144,12 @@ extension CommandOption {
         case .timeout:
             "The time limit of a probe, everything included: 5s if not given. Times are written as 500ms, 5s or 2m."
         case .jobs:
-            "Run at most N probes at once. If not given, 64 that work, and with those that have received nothing for half "
+            "Run at most N probes at once, from 1 to 1000. If not given, 64 that work, and with those that have received nothing for half "
                 + "a second 512. About 8 of the working ones are for one server."
         case .rate:
             "Start at most N probes a second."
         case .retries:
-            "Try again up to N times after a refused or lost connection, within the probe's time."
+            "Try again up to N times, at most 100, after a refused or lost connection, within the probe's time."
         case .wait:
             "Repeat the failed probes until they pass, for this time at most."
         case .watch:
@@ -173,7 +174,7 @@ extension CommandOption {
                 + "have to be for an IP, localhost or the name of this machine: a web page can have a name of its own "
                 + "resolved to an IP of this machine, and would then read the answers."
         case .repeats:
-            "Make the handshake N times with each IP, one after the other, and count the distinct answers: behind one IP "
+            "Make the handshake N times, at most 10000, with each IP, one after the other, and count the distinct answers: behind one IP "
                 + "there may be several servers that are not set up alike. A request is sent only once. Each handshake has "
                 + "the time of --timeout."
         case .interval:

@@ -30,7 +30,7 @@ extension JSONRecord {
     }
 
     func answers(_ text: inout JSONText) {
-        guard !observation.repeats.isEmpty, let count = record.answers else { return text.null("answers") }
+        guard let count = record.answers else { return text.null("answers") }
         text.list("answers", elements: count.answers) { text, answer in
             text.field("count", value: answer.count)
             text.field("ok", value: answer.isRight)

@@ -81,7 +81,7 @@ struct LongForm {
     }
 
     private var answers: String {
-        guard let count = record.answers, count.vary || !observation.repeats.isEmpty else { return "" }
+        guard let count = record.answers else { return "" }
         let lines = count.answers.map { "\($0.count) of \(count.total) \(style.safe($0.words, upTo: 100))" }
         return style.field("answers", texts: lines)
     }

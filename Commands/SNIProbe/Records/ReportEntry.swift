@@ -176,8 +176,7 @@ extension ReportEntry {
                 return names.isEmpty ? [leaf.subject.short] : Array(names.prefix(Self.mostNames))
             } ?? []
         certificate = record.leaf.map(Certificate.init)
-        let answers = observation.repeats.isEmpty ? 1 : Self.mostReplies
-        shown = observation.answers.prefix(answers).map {
+        shown = observation.answers.prefix(Self.mostReplies).map {
             (Hex.encode($0.hash), $0.chain.leaf?.summary.notAfter)
         }
         options = nil

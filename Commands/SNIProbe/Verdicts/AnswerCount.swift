@@ -172,6 +172,9 @@ extension Observation {
 }
 
 extension ProbeRecord {
-    /// The answers to all handshakes like the first, as they were judged.
-    var answers: AnswerCount? { Judge(settings: settings, now: judgedAt).answers(of: observation) }
+    /// The answers to all handshakes like the first, as they were judged, if they differ or were asked for.
+    var answers: AnswerCount? {
+        let answers = Judge(settings: settings, now: judgedAt).answers(of: observation)
+        return answers?.vary == true || !observation.repeats.isEmpty ? answers : nil
+    }
 }

@@ -73,6 +73,7 @@ struct SeveralServersTests {
                     #expect(record.faults.first?.text.contains(" of ") == true)
                     #expect(record.hint?.text.contains("several servers") == true)
                     #expect(record.hint?.text.contains("few connections at once") == (bad == .dead))
+                    #expect(JSONRecord(record).value["answers"]?.elements?.count == 2)
                 }
             }
         }

@@ -57,7 +57,7 @@ final class ProbeService: Sendable {
             let limit = request.patience.map(Self.rest) ?? options.settings.timeout * 4
             let end = Instant.now.advanced(byNanoseconds: limit.clampedNanoseconds)
             return await withCheckedContinuation { done in
-                requests.submit { done.resume(returning: ServedReply(200, self.probe(options, until: end))) }
+                requests.submit { done.resume(returning: self.probe(options, until: end)) }
             }
         case "/metrics": return ServedReply(200, metrics)
         case "/":
@@ -108,14 +108,13 @@ final class ProbeService: Sendable {
     private static func rest(_ patience: Duration) -> Duration { max(patience - timeOfAnswer, patience / 2) }
 
     /// Probes one target. Blocks.
-    private func probe(_ options: Options, until end: Instant) -> String {
+    private func probe(_ options: Options, until end: Instant) -> ServedReply {
         let output = ScrapeOutput()
-        run(options, to: output, until: end)
-        return output.text
+        guard run(options, to: output, until: end) else { return ServedReply(503, "a file cannot be read") }
+        return output.text.map { ServedReply(200, $0) } ?? ServedReply(503, "no result in time")
     }
 
     /// Runs once. Returns `false` if the files have become unusable.
-    @discardableResult
     private func run(_ options: Options, to output: any RecordOutput, until end: Instant) -> Bool {
         let alarm = state.withLock { $0.alarms.popLast() } ?? Alarm()
         defer { state.withLock { $0.alarms.append(alarm) } }

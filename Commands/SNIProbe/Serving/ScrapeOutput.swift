@@ -10,7 +10,8 @@ final class ScrapeOutput: RecordOutput {
     private var duration = Duration.zero
     private var earliest: Int?
     private var chainEnd: Int?
-    private(set) var text = ""
+    /// The metrics; `nil` if the run had no time to find out whether the target passes.
+    private(set) var text: String?
 
     init() { details = PrometheusOutput(to: sink) }
 
@@ -31,10 +32,12 @@ final class ScrapeOutput: RecordOutput {
     func finish(_ digest: Digest, interrupted: Bool) {
         details.finish(digest, interrupted: interrupted)
         _ = details.flush()
-        let passed = digest.count > 0 && digest.failed == 0 && digest.unfinished == 0 && !digest.isCutShort
+        let isWhole = digest.count > 0 && digest.unfinished == 0 && !digest.isCutShort
+        // That others took its time says nothing of the target.
+        guard isWhole || digest.failed > 0 else { return }
         let exchange = first?.observation.exchange
         let metrics: [(name: String, help: String, value: String?)] = [
-            ("success", "Whether all IPs of the target passed.", passed ? "1" : "0"),
+            ("success", "Whether all IPs of the target passed.", digest.failed == 0 ? "1" : "0"),
             ("duration_seconds", "The longest probe.", Seconds.text(duration)),
             ("dns_lookup_time_seconds", "The resolver's.", resolveTime.map(Seconds.text)),
             (

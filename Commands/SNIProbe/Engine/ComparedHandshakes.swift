@@ -30,7 +30,9 @@ struct ComparedHandshakes {
     private(set) var second: Handshake?
     private(set) var firstAgain: [Handshake] = []
     private(set) var secondAgain: [Handshake] = []
-    /// The nanoseconds that the series waited for the address, which do not count.
+    /// Whether there was too little time for the whole series.
+    private(set) var isCutShort = false
+    /// The nanoseconds that the series waited for the address, and took, which do not count.
     private(set) var waited: UInt64 = 0
 
     /// How the handshakes are made.
@@ -38,6 +40,8 @@ struct ComparedHandshakes {
         let loop: EventLoop
         /// The end of the probe.
         let end: Instant
+        /// The nanoseconds that the series has beside: on a busy machine the first two may take all of it.
+        let more: UInt64
         /// The nanoseconds that the comparison may take after a first handshake that took less than a sixth.
         let patience: UInt64
         /// The nanoseconds of the slowest answer of the address in this run.
@@ -90,6 +94,10 @@ struct ComparedHandshakes {
     /// Those that have not ended, by their numbers.
     private var pending: [Int: Pending] = [:]
     private var started = 0
+    private var seriesStart: Instant?
+    /// Until when one of the series may be answered.
+    private var latest: Instant { max(ownEnd, seriesStart?.advanced(byNanoseconds: plan.more) ?? ownEnd) }
+    private var ownEnd: Instant { plan.end.advanced(byNanoseconds: waited) }
     private var doubts = 0
     private var hasConfirmed = false
     /// Whether the second handshake has had its time.
@@ -153,7 +161,9 @@ struct ComparedHandshakes {
             guard !isOver else { return }
             waited += nanoseconds
             // What was confirmed meanwhile for another name need not be again.
-            if hasConfirmed { queue = plan.confirmations(lead?.handshake, second) }
+            if hasConfirmed {
+                (queue, seriesStart) = (plan.confirmations(lead?.handshake, second), plan.loop.now)
+            }
             goOn(in: &group)
         case .quiet: if !isOver { beginNext(in: &group) }
         case .again(let side, let number, let handshake):
@@ -205,12 +215,15 @@ struct ComparedHandshakes {
         started += 1
         let varies = plan.vary((lead.map { [$0.handshake] } ?? []) + firstAgain)
         if varies { queue = [] }
-        // What begins too late for an answer would say that it was silent.
-        let last = plan.loop.now.advanced(byNanoseconds: 2 * slowest)
-        if last >= plan.end.advanced(byNanoseconds: waited) { queue = [] }
+        // What begins too late for an answer would say nothing.
+        let again = (firstAgain + secondAgain).filter { $0.answer != nil }.map(\.nanoseconds)
+        let last = plan.loop.now.advanced(byNanoseconds: again.min() ?? 0)
+        if !queue.isEmpty, last >= latest { (queue, isCutShort) = ([], hasConfirmed) }
         guard !queue.isEmpty else {
             plan.note((second.map { [$0] } ?? []) + secondAgain, varies)
             plan.turn.end()
+            if let seriesStart { waited += plan.loop.now.since(seriesStart).clampedNanoseconds }
+            seriesStart = nil
             if !hasConfirmed, let one = lead?.handshake ?? second { settle(after: one, in: &group) }
             return
         }
@@ -227,7 +240,8 @@ struct ComparedHandshakes {
         let (plan, side, number) = (plan, queue.removeFirst(), started)
         let time = [lead?.handshake, second].compactMap { $0 }.map(patience).min() ?? plan.patience
         let now = plan.loop.now
-        let end = plan.end.advanced(byNanoseconds: waited)
+        // One that is silent has no more time than the probe, or the second.
+        let end = min(latest, max(ownEnd, now.advanced(byNanoseconds: time)))
         pending[number] = Pending(begin: now)
         group.addTask(executorPreference: plan.loop) { .again(side, number, await plan.again(side, end)) }
         // A first one that is silent has the time of the probe in any case.

@@ -13,6 +13,8 @@ struct Observation: Sendable {
     /// The first and the second handshake once more, if their results were surprising.
     var firstAgain: [Handshake] = []
     var secondAgain: [Handshake] = []
+    /// Whether there was too little time to confirm them.
+    var isCutShort = false
     /// The first handshake again, as often as `--repeat` says.
     var repeats: [Handshake] = []
     /// One handshake for each other kind of key, and version of TLS, with `--deep`.

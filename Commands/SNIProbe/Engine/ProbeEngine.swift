@@ -186,8 +186,8 @@ struct ProbeEngine: Sendable {
     /// Resolvers seldom have different ones.
     private static let mostConfigs = 3
 
-    /// Makes both handshakes at the same time, and surprising ones again. Returns the nanoseconds that it
-    /// waited for the address.
+    /// Makes both handshakes at the same time, and surprising ones again. Returns the nanoseconds that do
+    /// not count.
     private func compare(
         _ observation: inout Observation,
         _ firstName: SNI,
@@ -201,6 +201,7 @@ struct ProbeEngine: Sendable {
             .init(
                 loop: loop,
                 end: limit.end,
+                more: settings.timeout.clampedNanoseconds,
                 patience: patience,
                 // Beyond that, waiting for one would leave the others no time.
                 slowest: { min(tools.memory.slowest(at: probe.endpoint) ?? 0, patience * 3 / 8) },
@@ -221,6 +222,7 @@ struct ProbeEngine: Sendable {
         observation.second = compared.second
         observation.firstAgain = compared.firstAgain
         observation.secondAgain = compared.secondAgain
+        observation.isCutShort = compared.isCutShort
         tools.memory.note(observation.firsts + observation.seconds, at: probe.endpoint)
         return compared.waited
     }

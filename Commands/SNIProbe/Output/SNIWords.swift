@@ -41,12 +41,11 @@ struct SNIWords {
     }
 
     private var unknown: String? {
-        guard let failure = record.observation.second?.failure, record.served != nil else {
-            return nil
-        }
-        switch failure {
-        case .silentTLS, .silentTCP: return "unknown: no answer without it"
-        case .cancelled: return nil
+        guard record.served != nil, let second = record.observation.second else { return nil }
+        switch second.failure {
+        case .silentTLS?, .silentTCP?: return "unknown: no answer without it"
+        case nil, .cancelled?:
+            return record.observation.isHalfConfirmed ? "unknown: \(record.observation.withMoreTime)" : nil
         default: return "unknown: the handshake without it failed"
         }
     }

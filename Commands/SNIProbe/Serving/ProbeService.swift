@@ -98,8 +98,8 @@ final class ProbeService: Sendable {
             throw ServedReply(400, "the module is for hosts, and the target is a URL")
         }
         if let patience = request.patience {
-            // The run is to have the result of a probe that takes all its time.
-            options.settings.timeout = min(options.settings.timeout, Self.rest(patience) * 0.9)
+            // The run is to have the result of a probe that takes all its time, some of it once more.
+            options.settings.timeout = min(options.settings.timeout, Self.rest(patience) * 0.45)
         }
         return options
     }

@@ -143,8 +143,15 @@ extension Handshake {
 extension Observation {
     /// Whether handshakes were made again, but not so often that four servers in turn would have shown.
     var isHalfConfirmed: Bool {
-        !secondAgain.isEmpty && repeats.isEmpty
-            && min(firsts.count { !$0.wasCutShort }, seconds.count { !$0.wasCutShort }) < 4
+        let least = min(firsts.count { !$0.wasCutShort }, seconds.count { !$0.wasCutShort })
+        return repeats.isEmpty && (isCutShort || !secondAgain.isEmpty && least < 4)
+    }
+
+    /// What to do where there was too little time.
+    var withMoreTime: String {
+        let slowest = (firsts + seconds).map(\.nanoseconds).max() ?? 0
+        return "it answers too slowly to confirm what it serves in the time of a probe: "
+            + "-t \(slowest / 100_000_000 + 1)s is enough"
     }
 
     /// How many handshakes like the first had its result, for a text that names a cause; empty for fewer than

@@ -197,6 +197,7 @@ struct HintWriter {
                 + "another one comes. Look at what is set up for that name" + "\(orSeveral)"
         case .unknown where settings.skipsDefault:
             return "without --skip-default sni-probe says whether this is the IP's default certificate"
+        case .unknown where record.observation.isHalfConfirmed: return "\(record.observation.withMoreTime)"
         default: return "look at what is set up for \(.host) on \(.ip)"
         }
     }
@@ -209,6 +210,7 @@ struct HintWriter {
         "renew it on \(.ip)\(often); other IPs may have the new one already: "
             + "sni-probe \(.target) --same"
             + (record.sni.verdict == .changesCertificate ? "\(orSeveral)" : "")
+            + (record.observation.isHalfConfirmed ? "; \(record.observation.withMoreTime)" : "")
     }
 
     private var unknownIssuer: HintText {

@@ -347,9 +347,10 @@ struct ResponseJudge {
         guard isSecure, !plan.hasUsers, let first = connection.times.firstRequest,
             plan.hosts[connection.place?.host ?? 0].ticketPause == nil
         else { return }
-        // The settings are loaded by a thread, before the connection, and callers may keep the loop from it.
+        // The settings are loaded by a thread, before the connection, and callers or bytes of others may keep
+        // the loop from it.
         let thread = UInt64(plan.network.longestThreadStart) * 1000
-        let loading = 4 * (thread + UInt64(plan.network.jobCost)) + world.callersWork
+        let loading = 4 * (thread + UInt64(plan.network.jobCost)) + world.callersWork + world.bytesWork
         judge(
             transaction.tlsTime,
             atLeast: 2 * UInt64(plan.network.shortestDelay) * 1000,

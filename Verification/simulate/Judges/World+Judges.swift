@@ -169,10 +169,15 @@ extension World {
     /// Calls that receive much yield after 256 KiB and what is then under way. Up to three jobs that follow
     /// each other end a call, and each may have to wait for all of these, and for a thread.
     var slack: UInt64 {
-        let work = plan.network.jobCost * 30 + plan.network.byteCost * 70_000
+        let jobs = UInt64(plan.network.jobCost * 30 * (mostActiveCalls + 1))
+        return 3_000_000 + jobs + bytesWork + callersWork + 3 * threadsWork
+    }
+
+    /// What received bytes keep the loop for, in nanoseconds: one buffer for each call, and for those with
+    /// more all that a task takes between two yields.
+    var bytesWork: UInt64 {
         let turns = 3 * min(largeCalls, mostActiveCalls)
-        return 3_000_000 + UInt64(work * (mostActiveCalls + 1)) + callersWork
-            + UInt64(plan.network.byteCost * 330_000 * turns) + 3 * threadsWork
+        return UInt64(plan.network.byteCost * (70_000 * (mostActiveCalls + 1) + 330_000 * turns))
     }
 
     /// The longest time for which a job waits for a thread of the client, in nanoseconds.

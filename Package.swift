@@ -392,7 +392,7 @@ package.targets += [
         name: "simulate",
         dependencies: [
             "CSimulation", "CommandKit", "DirectCore", "DirectIO", "DirectTLS", "DirectHTTP", "DirectJSON",
-            "DirectResolvers", "TLSFixtures",
+            "DirectLookup", "DirectProxy", "DirectResolvers", "DirectTransport", "TLSFixtures",
         ],
         path: "Verification/simulate",
         swiftSettings: commonSettings

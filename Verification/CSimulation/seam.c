@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/personality.h>
 #include <sys/resource.h>
@@ -95,6 +96,47 @@ int bind(int descriptor, const struct sockaddr *address, socklen_t length) {
     return (int)reported(simulated.bind(descriptor, (const void *)&v6->sin6_addr, 16));
 }
 
+int listen(int descriptor, int backlog) {
+    REAL(listen);
+    return SIMULATES(descriptor) ? (int)reported(simulated.listen(descriptor)) : real(descriptor, backlog);
+}
+
+int accept4(int descriptor, struct sockaddr *restrict address, socklen_t *restrict length, int flags) {
+    REAL(accept4);
+    if (!SIMULATES(descriptor)) return real(descriptor, address, length, flags);
+    return (int)reported(simulated.accept(descriptor));
+}
+
+int getsockname(int descriptor, struct sockaddr *restrict address, socklen_t *restrict length) {
+    REAL(getsockname);
+    if (!SIMULATES(descriptor)) return real(descriptor, address, length);
+    struct sockaddr_in *v4 = (void *)address;
+    *v4 = (struct sockaddr_in){.sin_family = AF_INET, .sin_port = htons((uint16_t)simulated.port(descriptor))};
+    v4->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    *length = sizeof *v4;
+    return 0;
+}
+
+// Of a socket only the bytes on their way are asked for.
+int ioctl(int descriptor, unsigned long request, ...) {
+    static int (*real)(int, unsigned long, ...);
+    if (!real) real = (int (*)(int, unsigned long, ...))system_symbol(RTLD_NEXT, "ioctl");
+    va_list list;
+    va_start(list, request);
+    void *argument = va_arg(list, void *);
+    va_end(list);
+    if (!SIMULATES(descriptor)) return real(descriptor, request, argument);
+    int count = simulated.count_on_the_way(descriptor);
+    if (count >= 0) *(int *)argument = count;
+    return count >= 0 ? 0 : (int)reported(count);
+}
+
+// Pipes are for many bytes at a time. Without one these are copied.
+int pipe2(int ends[2], int flags) {
+    REAL(pipe2);
+    return CALLED_INSIDE ? (int)reported(-EMFILE) : real(ends, flags);
+}
+
 ssize_t recv(int descriptor, void *buffer, size_t count, int flags) {
     REAL(recv);
     if (!SIMULATES(descriptor)) return real(descriptor, buffer, count, flags);
@@ -122,7 +164,8 @@ int setsockopt(int descriptor, int level, int name, const void *value, socklen_t
     REAL(setsockopt);
     if (!SIMULATES(descriptor)) return real(descriptor, level, name, value, length);
     int is_mark = level == SOL_SOCKET && name == SO_RCVLOWAT;
-    return (int)reported(simulated.set_option(descriptor, is_mark ? *(const int *)value : 0));
+    int is_reset = level == SOL_SOCKET && name == SO_LINGER && ((const struct linger *)value)->l_linger == 0;
+    return (int)reported(simulated.set_option(descriptor, is_mark ? *(const int *)value : is_reset ? -1 : 0));
 }
 
 int getsockopt(int descriptor, int level, int name, void *restrict value, socklen_t *restrict length) {

@@ -28,10 +28,15 @@ struct sim_system {
     int (*connect)(int descriptor, const unsigned char *address, int length, int port);
     int (*connect_local)(int descriptor, const char *path);
     int (*bind)(int descriptor, const unsigned char *address, int length);
+    int (*listen)(int descriptor);
+    int (*accept)(int descriptor);
+    // The port at 127.0.0.1 at which a socket listens.
+    int (*port)(int descriptor);
+    int (*count_on_the_way)(int descriptor);
     ssize_t (*receive)(int descriptor, void *buffer, size_t count, int peeks);
     ssize_t (*send)(int descriptor, const void *buffer, size_t count);
     int (*shut_down)(int descriptor);
-    // Sets SO_RCVLOWAT, or with 0 another option, which has no effect.
+    // Sets SO_RCVLOWAT, with -1 SO_LINGER for a reset, or with 0 another option, which has no effect.
     int (*set_option)(int descriptor, int mark);
     int (*close)(int descriptor);
     int (*take_error)(int descriptor);

@@ -14,9 +14,10 @@ enum Coverage {
         folder, state file that is found, variant of a response, address of a request, dialled address, \
         failure of resolvers, question to the system, question for the servers, question after a restart, \
         repeated question, request to a resolver, saved answers, event, identity of a client, raw stream, \
-        request of a vector, TLS settings of a request, response to a request of a vector, use of the \
-        cache, user of a response, user of a cached response, wait for 100 (Continue), cookies of a jar, phase of an error, proof of \
-        a name, login with Basic
+        TLS settings of a request, use of the cache, user of a response, user of a cached response, wait \
+        for 100 (Continue), cookies of a jar, phase of an error, login with Basic, address for a program, \
+        answer to a program, bytes of a program, bytes of a tunnel, end of a proxy, end of a tunnel, report \
+        of a tunnel
         """
 
     private static let callers = """

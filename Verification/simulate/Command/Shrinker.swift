@@ -39,7 +39,7 @@ extension Plan {
     private static var usual: Plan {
         var plan = Plan(seed: 0, network: NetworkPlan(), hosts: [HostPlan()], calls: [CallPlan()])
         (plan.files, plan.disk) = ([FilePlan()], DiskPlan())
-        (plan.keeping, plan.resolvers) = (KeepingPlan(), ResolverPlan())
+        (plan.keeping, plan.resolvers, plan.tunnels) = (KeepingPlan(), ResolverPlan(), TunnelPlan())
         plan.keeping?.cache = KeepingPlan.CacheLimits()
         plan.keeping?.ends = [KeepingPlan.End()]
         plan.resolvers?.cache = ResolverPlan.Cache()

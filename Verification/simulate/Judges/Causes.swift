@@ -188,9 +188,7 @@ extension Reasons {
     // MARK: Requests
 
     private var isRepeatable: Bool {
-        let methods = call.sequence.flatMap { SequenceVector.all[$0]?.steps.map(\.method) } ?? []
-        let isSafe = [.get, .head, .prewarm, .raw, .events].contains(call.kind)
-        return isSafe && Set(methods).isSubset(of: ["GET", "HEAD"])
+        [.get, .head, .prewarm, .raw, .events].contains(call.kind)
     }
 
     /// Whether the end of its connection has met a request on its way, of which the server has seen nothing.

@@ -17,7 +17,7 @@ final class PathJudge {
     }
 
     func judge(_ bytes: [UInt8], on connection: SimulatedConnection, isUp: Bool) {
-        guard let place = connection.place, world.sequence(ofHost: place.host) == nil,
+        guard let place = connection.place,
             world.isSecure(connection.port, of: place.host)
         else { return }
         world.kernel.count("judge: name on the path")

@@ -106,7 +106,7 @@ extension PeerJudge {
         world.kernel.count("judge: phase of an error")
         let (kind, peers) = (ErrorKind(error), plan.peers)
         let isOfProxy = error.phase == .proxy
-        if isOfProxy, plan.client.proxy == .none, call.sequence == nil { fault(error, "without a proxy") }
+        if isOfProxy, plan.client.proxy == .none { fault(error, "without a proxy") }
         let isUnproved = peers?.hasWrongProxy == true && plan.client.acceptsAnyCertificate != true
         // A thread that the system refuses may be the one that loads the settings for the server.
         let isProxyBad =
@@ -119,7 +119,6 @@ extension PeerJudge {
         let hasPlainHosts = plan.hosts.allSatisfy { !$0.isSecure }
         if error.phase == .tls, hasPlainHosts, plan.client.proxy != .https { fault(error, "without TLS") }
         if error.phase == .body, world.calls[number].sentFields.isEmpty, call.vector == nil,
-            call.sequence == nil,
             call.resource == nil, call.download == nil, ![.events, .raw, .tunnel].contains(call.kind)
         {
             fault(error, "without a head")

@@ -135,12 +135,11 @@ extension Reasons {
         // A flood has up to four megabytes.
         let rated = slowestRate.map { ((bytes + (call.isFlooded ? 4_100_000 : 0)) / $0 + 2) * 1_000_000 } ?? 0
         let tickets = (plan.hosts.compactMap(\.ticketPause).filter { $0 <= 1_000_000 }.max() ?? 0) * requests
-        let vector = call.sequence.flatMap { SequenceVector.all[$0]?.duration } ?? 0
         let flood = call.isFlooded ? network.byteCost * 4000 : 0
         let sum =
             opening * requests + moving + work + pauses + (replies.max() ?? 0) * requests + waits + reading
             + proxy + disk + asking + tickets + rated + flood + call.work + call.start
-            + vector * 1_000_000 + (call.expectsContinue ? 1_100_000 * requests : 0)
+            + (call.expectsContinue ? 1_100_000 * requests : 0)
         return UInt64(sum) * 1000
     }
 }

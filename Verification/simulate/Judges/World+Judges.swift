@@ -8,6 +8,7 @@ extension World {
             judgeRepetition(number)
             judgeAddresses(number)
         }
+        for number in tunnels.programs.indices { TunnelJudge(self, number: number)?.judgeAtTheEnd() }
         Reasons.judgeAll(self)
         PoolJudge(world: self).judgeAtTheEnd()
         HedgeJudge.judgeAtTheEnd(self)
@@ -26,6 +27,8 @@ extension World {
 
     /// However fast bytes come, a task lets others run after 256 KiB and what is then in its buffers.
     private func judgeYielding() {
+        // A tunnel moves a megabyte in each direction.
+        let mostActiveCalls = plan.tunnels == nil ? mostActiveCalls : 6
         kernel.count("judge: bytes at a time")
         if kernel.mostBytesAtATime > 400_000 * mostActiveCalls {
             fault("busy", "\(kernel.mostBytesAtATime) bytes were read without letting others run")

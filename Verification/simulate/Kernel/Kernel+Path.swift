@@ -60,10 +60,20 @@ extension Kernel {
         }
     }
 
+    /// Waits, as the server, until bytes or an end have come.
+    func waitForBytes(from connection: SimulatedConnection) async {
+        while connection.up.available == 0, !connection.up.hasEnded, !connection.isBroken,
+            connection.isOpenForServer
+        {
+            await connection.waitForInput()
+        }
+    }
+
     /// Reads as the server. Returns an empty array at the end, `nil` if the connection is broken.
     func serverReads(_ connection: SimulatedConnection) async -> [UInt8]? {
         while true {
-            if connection.isBroken || !connection.isOpenForServer { return nil }
+            let isReadable = connection.readsBeyondReset && connection.up.available > 0
+            if connection.isBroken && !isReadable || !connection.isOpenForServer { return nil }
             if !connection.isStopped, connection.up.available > 0 {
                 let bytes = connection.up.take(connection.up.available)
                 // The client sees room when the acknowledgement has arrived.

@@ -24,6 +24,10 @@ extension Kernel {
             connection.localAddress = address
             return 0
         }
+        system.listen = { Kernel.current.listen($0) }
+        system.accept = { Kernel.current.acceptConnection(on: $0) }
+        system.port = { descriptor in Int32(Kernel.current.listeners[descriptor]?.port ?? 0) }
+        system.count_on_the_way = { Kernel.current.countOnTheWay($0) }
         system.receive = { descriptor, buffer, count, peeks in
             let buffer = UnsafeMutableRawBufferPointer(start: buffer, count: count)
             return Kernel.current.receive(on: descriptor, into: buffer, peeks: peeks != 0)

@@ -9,6 +9,7 @@ extension Kernel {
     func lowestDescriptor() -> Int32 {
         var number = sim_first_descriptor() + 2
         while connections[number] != nil || datagramSockets[number] != nil || disk.descriptors[number] != nil
+            || listeners[number] != nil
         {
             number += 1
         }
@@ -178,6 +179,7 @@ extension Kernel {
         guard let connection = connections[descriptor] else {
             return datagramSockets[descriptor] == nil ? misused("setsockopt", descriptor) : 0
         }
+        if bytes < 0 { connection.resetsOnClose = true }
         guard bytes > 0 else { return 0 }
         note("mark", place: connection.number, amount: bytes)
         if bytes > 1 { count("client: input held back") }
@@ -188,6 +190,7 @@ extension Kernel {
     }
 
     func shutDown(_ descriptor: Int32) -> Int32 {
+        if listeners[descriptor] != nil { return 0 }
         guard let connection = connections[descriptor] else { return misused("shutdown", descriptor) }
         guard connection.isConnected else { return -ENOTCONN }
         note("shut down", place: connection.number)
@@ -201,6 +204,10 @@ extension Kernel {
             (socket.isOpenForClient, socket.token) = (false, nil)
             return 0
         }
+        if let listener = listeners.removeValue(forKey: descriptor) {
+            close(listener)
+            return 0
+        }
         guard let connection = connections.removeValue(forKey: descriptor) else {
             guard disk.descriptors[descriptor] != nil else { return misused("close", descriptor) }
             return Int32(onDisk("close") { $0.close(descriptor) })
@@ -212,7 +219,7 @@ extension Kernel {
         connection.wasClosedAfterRelease = isClientReleased
         connection.token = nil
         // Unread bytes make a close a reset (RFC 2525, section 2.17).
-        if connection.down.available > 0 {
+        if connection.down.available > 0 || connection.resetsOnClose {
             after(delay: delay()) { connection.reset() }
         } else {
             finish(connection, isUp: true)

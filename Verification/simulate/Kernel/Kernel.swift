@@ -33,6 +33,7 @@ final class Kernel: @unchecked Sendable {
     private(set) var counts: [String: Int] = [:]
     /// The open descriptors.
     var connections: [Int32: SimulatedConnection] = [:]
+    var listeners: [Int32: SimulatedListener] = [:]
     /// All connections so far, by their number less one.
     var allConnections: [SimulatedConnection] = []
     /// The most that the client has had at a time.
@@ -139,7 +140,7 @@ final class Kernel: @unchecked Sendable {
 
     /// Releases everything at the end of a world: its connections know the kernel.
     func dissolve() {
-        (connections, allConnections, datagramSockets, queue) = ([:], [], [:], [])
+        (connections, allConnections, datagramSockets, queue, listeners) = ([:], [], [:], [], [:])
         disk.dissolve()
     }
 
@@ -344,9 +345,9 @@ final class Kernel: @unchecked Sendable {
     }
 
     func watch(_ descriptor: Int32, token: UnsafeMutableRawPointer?) -> Int32 {
-        guard let socket: any Watched = connections[descriptor] ?? datagramSockets[descriptor] else {
-            return misused("epoll_ctl", descriptor)
-        }
+        let socket: (any Watched)? =
+            connections[descriptor] ?? datagramSockets[descriptor] ?? listeners[descriptor]
+        guard let socket else { return misused("epoll_ctl", descriptor) }
         if (token == nil) == (socket.token == nil) {
             return misused("epoll_ctl", descriptor, token == nil ? ENOENT : EEXIST)
         }

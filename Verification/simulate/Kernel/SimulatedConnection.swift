@@ -70,7 +70,8 @@ protocol Watched: AnyObject {
 
 /// A TCP connection between the client under test and a server of the world.
 final class SimulatedConnection: Watched, @unchecked Sendable {
-    let descriptor: Int32
+    /// Negative until a connection that others have made is accepted.
+    var descriptor: Int32
     /// The number in the trace.
     let number: Int
     let kernel: Kernel
@@ -90,6 +91,10 @@ final class SimulatedConnection: Watched, @unchecked Sendable {
     var lacksRoom = false
     /// Whether the server has shut down its sending, and drops what comes.
     var isLingering = false
+    /// Whether the program wants its close to be a reset (SO_LINGER).
+    var resetsOnClose = false
+    /// Whether the other side reads what had arrived before a reset, as Linux lets it.
+    var readsBeyondReset = false
     /// Whether the server has accepted the connection and not closed it yet.
     var isOpenForServer = false
     var isConnected = false

@@ -63,5 +63,4 @@ enum JSON: Codable, Equatable {
     var text: String? { if case .text(let text) = self { text } else { nil } }
     var list: [JSON] { if case .list(let list) = self { list } else { [] } }
     var texts: [String] { list.compactMap(\.text) }
-    var fields: [VectorField] { list.compactMap(VectorField.init) }
 }

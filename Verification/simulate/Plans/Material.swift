@@ -71,22 +71,12 @@ final class Material {
             let key = authority.certificate(for: Self.name(host)).publicKeyDER
             return MessageDigest.sha256.digest(of: key).flatMap { KeyPin(sha256: $0) }
         }
-        let profile = CertificateProfile(SequenceVector.hosts.map { .dns($0) })
         do throws(FixtureError) { try addLists(authority) } catch { fatalError("\(error)") }
         for host in 0..<Self.mostHosts {
             do throws(FixtureError) { try addStaples(host, authority, stranger) } catch {
                 fatalError("\(error)")
             }
         }
-        for vector in NameVector.all.values.sorted(by: { $0.name < $1.name }) {
-            add(vector.load(), named: "names " + vector.certificate)
-        }
-        guard let valid = try? authority.issue(profile), let other = try? stranger.issue(profile) else {
-            fatalError("no certificate for the names of vectors")
-        }
-        add(valid, name: Self.vectorName, kind: .valid)
-        add(other, name: Self.vectorName, kind: .unknownIssuer)
-        add(authority.certificate(for: "other.test"), name: Self.vectorName, kind: .otherName)
         do throws(FixtureError) { try addKeys(authority, stranger) } catch { fatalError("\(error)") }
     }
 
@@ -119,8 +109,6 @@ final class Material {
     static let proxyName = "proxy.test"
     static let publicName = "cover.test"
     static let resolverName = "dns.test"
-    /// The key under which the certificate for all names of vectors is kept.
-    static let vectorName = "vectors"
     static let mostHosts = 3
 
     func context(for name: String, kind: Certificate, list: AddressPlan.CertificateList?)
@@ -133,12 +121,6 @@ final class Material {
         else {
             fatalError("\(name) has no certificate")
         }
-        return context
-    }
-
-    /// The context of a server that shows a vector's certificate.
-    func context(of vector: NameVector) -> UnsafeMutableRawPointer {
-        guard let context = renewedContext("names " + vector.certificate) else { fatalError(vector.name) }
         return context
     }
 

@@ -132,7 +132,6 @@ extension Plan {
         case 18..<20: coverSubdomains(&dice)
         case 20: age(&dice)
         case 21: movePorts(&dice)
-        case 22..<26: playSequences(&dice)
         case 26..<29: useRareBodies(&dice)
         case 29: sendHostileLists(&dice)
         case 30: fillJar(&dice)
@@ -184,47 +183,6 @@ extension Plan {
             calls[call].replies = [ReplyPlan(ending: .closes)]
             client.decoding = .both
         }
-    }
-
-    /// Calls make the requests of vectors, while the others go on or come between them.
-    private mutating func playSequences(_ dice: inout Dice) {
-        // What comes with a certificate that proves nothing is not kept.
-        guard keeping == nil, resolvers == nil, client.acceptsAnyCertificate != true,
-            !hosts.contains(where: { $0.hasSocket == true })
-        else { return }
-        let drawn = SequenceVector.usualNames.sorted { $0.key < $1.key }.compactMap { _, names in
-            dice.chance(80) ? SequenceVector.all[dice.one(of: names)] : nil
-        }
-        client.keepsCookies = drawn.contains(where: \.keepsCookies)
-        let vectors = drawn.enumerated().filter { place, vector in
-            // Each name is that of one server.
-            let isFree = drawn[..<place].allSatisfy { $0.hosts.isDisjoint(with: vector.hosts) }
-            return isFree && (!vector.isAboutCookies || vector.keepsCookies == client.keepsCookies)
-        }.map(\.element)
-        if vectors.contains(where: \.keepsHSTS) { client.keepsHSTS = true }
-        if vectors.contains(where: \.keepsCache) { client.caches = true }
-        (client.addsUserBelowCache, client.idleTimeout) = (false, client.idleTimeout ?? 1_000_000_000)
-        kernel?.clock = nil
-        let times = vectors.flatMap(\.steps).map(\.time)
-        for call in calls.indices where !calls[call].follows && !times.isEmpty && dice.chance(50) {
-            calls[call].start += dice.one(of: times) * 1_000_000
-        }
-        while hosts.count < Material.mostHosts { hosts.append(HostPlan()) }
-        for vector in vectors { play(vector, &dice) }
-    }
-
-    mutating func play(_ vector: SequenceVector, _ dice: inout Dice, isTroubled: Bool? = nil) {
-        let isSecure = vector.places.contains(where: \.isSecure)
-        var host = HostPlan(drawnFrom: &dice, isSecure: isSecure, isTroubled: isTroubled ?? dice.chance(20))
-        for address in host.addresses.indices { host.addresses[address].isV6 = false }
-        if (host.ticketPause ?? 0) > 1_000_000 { host.ticketPause = nil }
-        hosts.append(host)
-        var call = CallPlan()
-        (call.host, call.sequence, call.isOnLoop) = (hosts.count - 1, vector.name, dice.chance(50))
-        if vector.steps.contains(where: { $0.body != nil }) { call.kind = .post }
-        call.replies[0].delay = dice.one(of: [0, 0, 2000, 30_000])
-        if dice.chance(20) { call.replies[0].ending = .closes }
-        calls.append(call)
     }
 
     /// The proxy refuses tunnels, or has a certificate for another name.

@@ -23,7 +23,7 @@ extension Plan {
         defer { stopInLines() }
         var other = Dice(seed: seed ^ 0x7EC17A1)
         if other.chance(10) {
-            recite(&other)
+            haveTunnels(&other)
             return
         }
         if dice.chance(40) {

@@ -22,6 +22,8 @@ struct Plan: Codable, Equatable {
     var peers: PeerPlan?
     /// How names are encrypted; `nil` if they are not.
     var encryption: EncryptionPlan?
+    /// Programs behind a proxy of their machine, in place of calls.
+    var tunnels: TunnelPlan?
 
     /// Whether the task that makes the call is cancelled at some time.
     func isCancelled(_ number: Int) -> Bool {
@@ -237,11 +239,7 @@ struct CallPlan: Codable, Equatable {
     /// The TLS settings of its request, and the vector whose bytes it gets instead of its replies.
     var tls: TLS?
     var vector: String?
-    /// The vector whose requests it makes, one after the other. Their host is the last one.
-    var sequence: String?
-    /// The vector of a name and a certificate that its server shows it.
-    var proof: String?
-    /// Whether it has a client of its own, with the settings of its vector.
+    /// Whether it has a client of its own.
     var isAlone: Bool?
     /// The user that it is made for, by a client of its own, where several users share the cache.
     var user: User?

@@ -17,23 +17,17 @@ struct ReplyVector: Sendable {
     let content: [UInt8]?
     /// Whether the connection may serve another request.
     let mayBeReused: Bool
-    /// The settings of the client that it is about.
-    let limits: [String: Int]
-    let leniency: [String]
 
-    /// All vectors whose verdict holds for any client that has their settings, by name.
+    /// All vectors whose verdict holds for any client with the usual settings, by name.
     static let all: [String: ReplyVector] = {
         let vectors =
             read("response").compactMap { ReplyVector(response: $0) }
             + read("decoding").compactMap { ReplyVector(decoding: $0) }
         return Dictionary(uniqueKeysWithValues: vectors.map { ($0.name, $0) })
     }()
-    /// Those for any client with the usual settings, and those for clients with settings of their own.
-    static let names = all.keys.filter { all[$0]?.isSpecial == false }.sorted()
-    static let specialNames = all.keys.filter { all[$0]?.isSpecial == true }.sorted()
-    var isSpecial: Bool { !limits.isEmpty || !leniency.isEmpty }
+    static let names = all.keys.sorted()
 
-    static func read(_ topic: String) -> [JSON] {
+    private static func read(_ topic: String) -> [JSON] {
         let folder = "Fixtures/vectors/\(topic)"
         let files = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         return files.filter { $0.hasSuffix(".json") }.sorted().flatMap { file in
@@ -54,6 +48,7 @@ struct ReplyVector: Sendable {
         ]
         (name, method) = (vector.name.text ?? "", vector.method.text ?? "GET")
         guard ["GET", "HEAD"].contains(method), vector.upgrade == .null,
+            vector.limits.members.isEmpty, vector.leniency.list.isEmpty,
             !["open", "tunnel"].contains(outcome),
             expect.leftover.number ?? 0 == 0, !others.contains(where: input.contains)
         else { return nil }
@@ -62,7 +57,6 @@ struct ReplyVector: Sendable {
         isComplete = outcome == "end"
         (status, content) = (expect.status.number.map { UInt16($0) }, expect.content.text.map(Self.latin))
         mayBeReused = isComplete && (expect.reuse.text ?? "reusable") == "reusable"
-        (limits, leniency) = (vector.limits.members.compactMapValues(\.number), vector.leniency.texts)
     }
 
     /// `nil` for content that is too long for one text, or that another library decodes.
@@ -76,10 +70,10 @@ struct ReplyVector: Sendable {
         bytes = Array("HTTP/1.1 200 OK\r\n\(lines)Content-Length: \(coded.count)\r\n\r\n".utf8) + coded
         (endsCleanly, endsUncleanly, status) = (false, false, 200)
         (isComplete, content) = (expect.fault == .null, expect.content.text.map(Self.latin))
-        (mayBeReused, limits, leniency) = (true, [:], [])
+        mayBeReused = true
     }
 
-    static func latin(_ text: String) -> [UInt8] {
+    private static func latin(_ text: String) -> [UInt8] {
         text.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }
     }
 }

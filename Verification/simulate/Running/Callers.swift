@@ -90,10 +90,6 @@ final class Callers: @unchecked Sendable {
                 judge.note("prewarmed")
             } else if let download = DownloadJudge(world, number: number) {
                 try await save(number, with: client, judge: download)
-            } else if let proof = ProofJudge(world, number: number) {
-                try await proof.ask(client)
-            } else if let play = world.sequences.first(where: { $0.number == number }) {
-                try await play.play(with: client, in: world)
             } else if let vector = VectorJudge(world, number: number) {
                 if let response = try await fetch(number, with: client) { vector.judge(response) }
             } else if call.kind == .events {
@@ -104,9 +100,6 @@ final class Callers: @unchecked Sendable {
         } catch {
             if let vector = VectorJudge(world, number: number) {
                 vector.judge(error)
-            } else if call.sequence != nil || call.proof != nil {
-                kernel.explain("  call \(number): \(error)")
-                world.calls[number].error = error
             } else {
                 judge.judge(error)
             }

@@ -93,10 +93,7 @@ struct ClientMaker {
         setAddresses(&settings)
         setEncryption(&settings)
         setProxy(&settings)
-        if let number {
-            setUser(ofCall: number, &settings)
-            setVector(of: world.plan.calls[number], &settings)
-        }
+        if let number { setUser(ofCall: number, &settings) }
         return settings
     }
 
@@ -110,39 +107,6 @@ struct ClientMaker {
         case .key: settings.headers.add("X-User-Key", "key")
         case .anyone: break
         }
-    }
-
-    /// What the vector of a call is about.
-    private func setVector(of call: CallPlan, _ settings: inout HTTPClient.Configuration) {
-        if call.proof != nil { settings.tls.roots = .only([.der(NameVector.root)]) }
-        if let vector = call.sequence.flatMap({ SequenceVector.all[$0] }) {
-            let cache = try? ResponseCache(clock: { [loop = world.loop] in loop.date })
-            vector.set(&settings, cache: cache, at: world.address(0, ofHost: call.host))
-        }
-        guard let vector = call.vector.flatMap({ ReplyVector.all[$0] }) else { return }
-        for (name, limit) in vector.limits {
-            if let path = Self.limits[name] { settings.limits[keyPath: path] = limit }
-        }
-        for name in vector.leniency {
-            if let path = Self.leniency[name] { settings.leniency[keyPath: path] = true }
-        }
-    }
-
-    private static var limits: [String: WritableKeyPath<HTTP1Limits, Int>] {
-        [
-            "headBytes": \.headBytes, "fieldCount": \.fieldCount, "lineBytes": \.lineBytes,
-            "interimCount": \.interimCount, "chunkExtensionBytes": \.chunkExtensionBytes,
-            "trailerBytes": \.trailerBytes, "trailerCount": \.trailerCount,
-        ]
-    }
-
-    private static var leniency: [String: WritableKeyPath<HTTP1Leniency, Bool>] {
-        [
-            "acceptsBareLineFeeds": \.acceptsBareLineFeeds,
-            "acceptsDoubtfulFraming": \.acceptsDoubtfulFraming,
-            "acceptsBareLineFeedsInChunks": \.acceptsBareLineFeedsInChunks,
-            "acceptsWhitespaceAfterChunkSizes": \.acceptsWhitespaceAfterChunkSizes,
-        ]
     }
 
     /// An interceptor that builds the request anew from its parts.
@@ -230,17 +194,9 @@ struct ClientMaker {
         switch plan.resolving {
         case .system, .request: return
         case .map:
-            let only = number.map { world.plan.calls[$0].host }
-            for host in world.plan.hosts.indices where only.map({ $0 == host }) ?? true {
-                let names =
-                    (world.sequence(ofHost: host)?.vector.dialledHosts).map(Array.init)
-                    ?? [
-                        world.proof(ofHost: host).map { VectorPlace.plain($0.vector.identity) }
-                            ?? Material.name(host)
-                    ]
-                for pattern in names.compactMap({ try? HostPattern($0) }) {
-                    try? settings.addresses.set(world.endpoints(ofHost: host), for: pattern)
-                }
+            for host in world.plan.hosts.indices {
+                guard let pattern = try? HostPattern(Material.name(host)) else { continue }
+                try? settings.addresses.set(world.endpoints(ofHost: host), for: pattern)
             }
         case .resolver: settings.resolver = WorldResolver(world: world)
         case .cachingResolver:

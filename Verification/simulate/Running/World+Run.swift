@@ -61,7 +61,11 @@ extension World {
         openServers()
         kernel.begin()
         do throws(Kernel.Fault) {
-            do {
+            if let tunnels = plan.tunnels {
+                let stage = ProxyStage(self, tunnels)
+                stage.begin()
+                try drive { stage.isDone }
+            } else {
                 let callers = Callers(self)
                 callers.begin()
                 try drive { callers.areDone }
@@ -75,7 +79,8 @@ extension World {
                     && kernel.hasNoWork && loop.isUnused
                     || kernel.now > end
             }
-            let open = kernel.connections.count + kernel.datagramSockets.count + kernel.disk.openCount
+            var open = kernel.connections.count + kernel.datagramSockets.count + kernel.disk.openCount
+            open += kernel.listeners.count
             if open > 0 { fault("descriptors", "\(open) were never closed") }
             judgeDrafts()
             // Servers still read what is on its way to them.

@@ -6,6 +6,7 @@ extension World {
 
     /// Makes names resolvable and addresses answer.
     func openServers() {
+        if plan.tunnels != nil { return openTargets() }
         kernel.lookUp = { [unowned self] name in
             kernel.count("resolver: system lookup")
             if name == Material.proxyName { return [proxyAddress] }
@@ -105,12 +106,11 @@ extension World {
 
     /// Whether a host has a server at a port, and whether that speaks TLS.
     func serves(_ port: Int, of host: Int) -> Bool {
-        port == self.port(host) || onlyRedirects(port, of: host) || sequence(ofHost: host) != nil
+        port == self.port(host) || onlyRedirects(port, of: host)
     }
 
     func isSecure(_ port: Int, of host: Int) -> Bool {
-        if let sequence = sequence(ofHost: host) { return sequence.isSecure(at: port) }
-        return plan.hosts[host].isSecure && !onlyRedirects(port, of: host)
+        plan.hosts[host].isSecure && !onlyRedirects(port, of: host)
     }
 
     func place(of address: IPAddress) -> Place? {

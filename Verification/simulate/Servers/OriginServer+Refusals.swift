@@ -47,64 +47,6 @@ extension OriginServer {
         return false
     }
 
-    /// Judges and answers the requests of a call to which a vector's certificate is shown.
-    func prove(toCall number: Int, on http: HTTPWire) async throws(WireError) {
-        guard let judge = ProofJudge(world, number: number) else { return }
-        while try await http.head() != nil {
-            if !judge.vector.isAccepted { judge.fault("a request has arrived") }
-            let name = (http.wire as? TLSWire)?.serverName
-            if !judge.vector.isNamed(name) { judge.fault("the name is \(name ?? "missing")") }
-            try await http.wire.write(Array("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n".utf8))
-        }
-    }
-
-    /// Answers a request of a vector of several.
-    func answer(
-        _ head: ReceivedHead,
-        of play: SequencePlay,
-        on http: HTTPWire
-    ) async throws(WireError) -> Bool {
-        let start = (isSecure ? "https://" : "http://") + (head.value(of: "host") ?? "")
-        guard var place = VectorPlace(target: head.target, at: start) else { throw .broken }
-        place.isProxied = isProxyOfVectors && !head.target.hasPrefix("/")
-        (connection.times.lastRequest, connection.sentSinceRequest) = (kernel.now, 0)
-        world.calls[play.number].arrivals.append((connection, kernel.now))
-        judge(head, host: play.host)
-        if isSecure, let tls = http.wire as? TLSWire, tls.serverName != place.host {
-            world.fault("name", "the server name is \(tls.serverName ?? "missing") at \(place.host)")
-        }
-        let reader = UploadReader(http, of: head)
-        var body: [UInt8] = []
-        while head.hasBody {
-            let more = try await reader.next(16384)
-            if more.isEmpty { break }
-            body += more
-        }
-        let request = RequestUnderWay(connection, reply: 0)
-        let text = String(decoding: body, as: UTF8.self)
-        guard let answer = play.answer(head, at: place, body: text, under: request, in: world)
-        else { throw .broken }
-        let reply = plan.calls[play.number].replies[0]
-        world.calls[play.number].tries.append(Try(connection: connection, reply: reply, time: kernel.now))
-        HedgeJudge(world: world, number: play.number).judgeArrival(head, of: request)
-        defer { world.calls[play.number].underWay.removeAll { $0 === request } }
-        if reply.delay > 0 { await kernel.sleep(microseconds: reply.delay) }
-        request.isAnswered = true
-        try await http.wire.write(answer.bytes(isHead: head.method == "HEAD"))
-        if answer.isTunnel { return await connect(to: place, on: http) }
-        let closes = answer.closes || reply.ending == .closes
-        if closes { await http.wire.close(politely: isPolite) }
-        return !closes
-    }
-
-    /// Lets the server of a place take over the connection.
-    private func connect(to place: VectorPlace, on http: HTTPWire) async -> Bool {
-        connection.times.tunnel = kernel.now
-        await OriginServer(world, connection: connection, host: ownHost, port: place.port)
-            .serve(http.wire, certificate: certificate)
-        return false
-    }
-
     /// Answers a request without a valid login. Its body is read, so that the connection can go on.
     func refuse(
         _ head: ReceivedHead,

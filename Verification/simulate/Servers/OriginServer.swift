@@ -12,8 +12,6 @@ final class OriginServer: @unchecked Sendable {
     /// Whether it only answers plain requests for a secure host.
     private let onlyRedirects: Bool
     let isSecure: Bool
-    /// Whether it is the proxy of a vector.
-    let isProxyOfVectors: Bool
     var isPolite: Bool { ownHost.map { !plan.hosts[$0].isRude } ?? true }
     /// The number of requests so far.
     private var count = 0
@@ -21,7 +19,6 @@ final class OriginServer: @unchecked Sendable {
     init(_ world: World, connection: SimulatedConnection, host: Int?, port: Int = 80) {
         onlyRedirects = host.map { world.onlyRedirects(port, of: $0) } ?? false
         isSecure = host.map { world.isSecure(port, of: $0) } ?? false
-        isProxyOfVectors = host != nil && port == VectorPlace.proxy.port
         self.world = world
         plan = world.plan
         kernel = world.kernel
@@ -39,14 +36,8 @@ final class OriginServer: @unchecked Sendable {
         self.certificate = certificate
         let host = plan.hosts[ownHost]
         var top = wire
-        if let proof = world.proof(ofHost: ownHost) {
-            let context = Material.shared.context(of: proof.vector)
-            let http = HTTPWire(TLSWire(over: wire, context, as: host, in: kernel))
-            let isWhole = (try? await prove(toCall: proof.number, on: http)) != nil
-            return await http.wire.close(politely: isWhole)
-        }
         if isSecure {
-            let name = world.sequence(ofHost: ownHost) == nil ? Material.name(ownHost) : Material.vectorName
+            let name = Material.name(ownHost)
             if let list { kernel.count("fault: certificates \(list)") }
             let tls = TLSWire(over: wire, name: name, certificate, list: list, as: host, in: kernel)
             if let staple = host.staple, let bytes = Material.shared.staples[ownHost]?[staple] {
@@ -107,14 +98,13 @@ final class OriginServer: @unchecked Sendable {
         if plan.client.isOldTLS, !tls.isOldVersion {
             world.fault("version", "\(Material.name(ownHost)) got a newer version of TLS")
         }
-        if tls.serverName != Material.name(ownHost), world.sequence(ofHost: ownHost) == nil {
+        if tls.serverName != Material.name(ownHost) {
             world.fault("name", "SNI is \(tls.serverName ?? "missing") at \(Material.name(ownHost))")
         }
     }
 
     /// Answers a request. Returns false if the connection is over.
     private func answer(_ head: ReceivedHead, on http: HTTPWire) async throws(WireError) -> Bool {
-        if let play = sequence(of: head) { return try await answer(head, of: play, on: http) }
         if head.value(of: "x-injected") != nil {
             world.fault("injection", "\(head.target) has a line of its own")
         }
@@ -210,12 +200,6 @@ final class OriginServer: @unchecked Sendable {
         return true
     }
 
-    /// The vector of several requests that the request is one of.
-    private func sequence(of head: ReceivedHead) -> SequencePlay? {
-        let host = ownHost ?? world.host(named: head.value(of: "host") ?? "")
-        return host.flatMap(world.sequence(ofHost:))
-    }
-
     /// Returns the host and the call that the request is for.
     private func destination(of head: ReceivedHead) -> (host: Int, number: Int)? {
         var target = head.target
@@ -271,7 +255,7 @@ final class OriginServer: @unchecked Sendable {
             if value.reveals(World.resolverSecret) {
                 world.fault("secrets", "\(Material.name(host)) got the cookie of a resolver")
             }
-            if ownHost != nil, !isProxyOfVectors, name == "proxy-authorization" {
+            if ownHost != nil, name == "proxy-authorization" {
                 world.fault("secrets", "\(Material.name(host)) got credentials of the proxy")
             }
         }
@@ -280,7 +264,7 @@ final class OriginServer: @unchecked Sendable {
             world.served[ownHost].append(connection)
         }
         world.served[ownHost].removeAll { !$0.isOpenForClient }
-        guard let limit = plan.client.perOrigin, world.sequence(ofHost: host) == nil else { return }
+        guard let limit = plan.client.perOrigin else { return }
         kernel.count("judge: connections of an origin")
         if world.served[ownHost].count > (plan.asksProgram ? 2 * limit : limit) {
             world.fault("limit", "\(world.served[ownHost].count) connections to \(Material.name(ownHost))")

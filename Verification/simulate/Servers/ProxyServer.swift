@@ -118,8 +118,6 @@ final class ProxyServer: @unchecked Sendable {
     /// proxy that looks the name up goes wherever its own resolver leads.
     private func judgeForm(isAddress: Bool, _ name: String, host: Int) {
         let plan = world.plan
-        // A vector's name may be an address.
-        guard world.sequence(ofHost: host) == nil, world.proof(ofHost: host) == nil else { return }
         world.kernel.count("judge: name or address for a proxy")
         let client = plan.client
         let isByClient =

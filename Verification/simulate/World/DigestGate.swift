@@ -84,49 +84,16 @@ final class DigestGate {
     }
 
     private func answer(_ fields: [String: String], method: String, nonce: String) -> String {
-        Self.answer(
-            "\(user):\(realm):\(secret)",
-            fields: fields.merging(["nonce": nonce]) { $1 },
-            method: method,
-            algorithm: plan.algorithm,
-            isOld: plan.isOld
-        )
-    }
-
-    private static func answer(
-        _ login: String,
-        fields: [String: String],
-        method: String,
-        algorithm: String,
-        isOld: Bool
-    ) -> String {
         func hash(_ text: String) -> String {
-            let digest: MessageDigest = algorithm.hasPrefix("MD5") ? .md5 : .sha256
+            let digest: MessageDigest = plan.algorithm.hasPrefix("MD5") ? .md5 : .sha256
             return Hex.encode(digest.digest(of: Array(text.utf8)) ?? [])
         }
-        let (nonce, clientNonce) = (fields["nonce"] ?? "", fields["cnonce"] ?? "")
+        let (login, clientNonce) = (hash("\(user):\(realm):\(secret)"), fields["cnonce"] ?? "")
         let secret =
-            algorithm.hasSuffix("-sess") ? hash("\(hash(login)):\(nonce):\(clientNonce)") : hash(login)
+            plan.algorithm.hasSuffix("-sess") ? hash("\(login):\(nonce):\(clientNonce)") : login
         let subject = hash("\(method):\(fields["uri"] ?? "")")
-        if isOld { return hash("\(secret):\(nonce):\(subject)") }
+        if plan.isOld { return hash("\(secret):\(nonce):\(subject)") }
         return hash("\(secret):\(nonce):\(fields["nc"] ?? ""):\(clientNonce):auth:\(subject)")
-    }
-
-    /// Returns credentials with the answer to a vector's challenge in place of theirs, if there is one.
-    static func answer(to digest: JSON, method: String, in value: String) -> String {
-        var fields = fields(of: value)
-        guard let given = fields["response"], !given.isEmpty else { return "an answer by Digest" }
-        fields["nonce"] = digest.nonce.text
-        fields["uri"] = digest.uri.text
-        let login = [digest.user.text, digest.realm.text, digest.password.text].map { $0 ?? "" }
-        let answer = answer(
-            login.joined(separator: ":"),
-            fields: fields,
-            method: method,
-            algorithm: digest.algorithm.text ?? "MD5",
-            isOld: digest.qop == .null
-        )
-        return value.replacing(given, with: answer)
     }
 
     private static func fields(of value: String) -> [String: String] {

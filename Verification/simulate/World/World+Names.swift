@@ -54,17 +54,7 @@ extension World {
     }
 
     func host(named name: String) -> Int? {
-        if let sequence = sequences.first(where: { $0.has(name) }) { return sequence.host }
-        return plan.hosts.indices.first { Material.name($0) == name || authority($0) == name }
-    }
-
-    /// The vector whose names a host has.
-    func sequence(ofHost host: Int) -> SequencePlay? { sequences.first { $0.host == host } }
-
-    /// The vector whose certificate a host shows.
-    func proof(ofHost host: Int) -> (vector: NameVector, number: Int)? {
-        let number = plan.calls.firstIndex { $0.host == host && $0.proof != nil }
-        return number.flatMap { call in NameVector.all[plan.calls[call].proof ?? ""].map { ($0, call) } }
+        plan.hosts.indices.first { Material.name($0) == name || authority($0) == name }
     }
 
     func endpoints(ofHost host: Int) -> [Endpoint] {
@@ -73,7 +63,6 @@ extension World {
 
     /// The address of a place in a host's list.
     func address(_ place: Int, ofHost host: Int) -> IPAddress {
-        if let address = proofAddresses[host] { return address }
         let isV6 = plan.hosts[host].addresses[place].isV6
         let last = UInt8(place + 1)
         return isV6

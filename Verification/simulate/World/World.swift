@@ -29,12 +29,10 @@ final class World: @unchecked Sendable {
     let kernel: Kernel
     let loop: EventLoop
     private(set) var faults: [String] = []
-    /// The vectors of several requests that are played beside the calls.
-    let sequences: [SequencePlay]
+    /// What is seen of programs behind a proxy of their machine.
+    let tunnels: TunnelLedger
     /// The proxy's check of logins.
     private(set) var proxyGate: DigestGate?
-    /// The addresses that are asked for instead of names, by host.
-    let proofAddresses: [Int: IPAddress]
     /// What is known of each call.
     var calls: [CallState]
     /// The open connections of each host's servers that have had a request.
@@ -150,9 +148,7 @@ final class World: @unchecked Sendable {
 
     init(_ plan: Plan, isTraced: Bool = false) {
         self.plan = plan
-        let proofs = plan.calls.map { ($0.host, $0.proof.flatMap { NameVector.all[$0]?.address }) }
-        proofAddresses = Dictionary(proofs.compactMap { host, address in address.map { (host, $0) } }) { $1 }
-        sequences = plan.calls.indices.compactMap { SequencePlay(plan, call: $0) }
+        tunnels = TunnelLedger(count: plan.tunnels?.programs.count ?? 0)
         kernel = Kernel(
             seed: plan.seed,
             network: plan.network,
@@ -191,4 +187,7 @@ final class World: @unchecked Sendable {
         clients.append(ClientReference(state: client.identity))
         return client
     }
+
+    /// Watches a proxy, which has to be gone as well.
+    func watch(_ proxy: AnyObject) { clients.append(ClientReference(state: proxy)) }
 }

@@ -16,7 +16,10 @@ extension Guest {
             let forwarder = Forwarder(self, reader, request)
             return { await forwarder.run(number: $0) }
         } catch {
-            await refuse(error, to: request)
+            let target =
+                request.method == .connect
+                ? Target(authority: request.target) : (try? ForwardedRequest(request))?.target
+            await refuse(error, of: target, to: request)
             return nil
         }
     }

@@ -115,9 +115,14 @@ final class ProxyCore: @unchecked Sendable {
         for task in idle { task.cancel() }
         guard await stopper.waitForSignal(until: end) != .ready else { return }
         abort()
-        // They end by themselves now, and all connections are closed when this returns, cancelled or not.
-        await Task(executorPreference: loop) { _ = await stopper.waitForSignal(until: .never) }.value
+        // They end by themselves now, and all connections are closed when this returns, cancelled or not. The
+        // wait whose time was over has taken a signal that came before this task went on.
+        await Task(executorPreference: loop) {
+            while self.hasTasks { _ = await stopper.waitForSignal(until: .never) }
+        }.value
     }
+
+    private var hasTasks: Bool { state.withLock { !$0.tasks.isEmpty } }
 
     /// Frees the ports: another proxy may listen there when this returns.
     private func closeListeners() {

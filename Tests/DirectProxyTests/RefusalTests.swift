@@ -159,9 +159,11 @@ struct RefusalTests {
         let answer = try stage.answer("CONNECT \(Stage.name) HTTP/1.1\r\n\r\n")
         #expect(answer.hasPrefix("HTTP/1.1 503 "))
         #expect(answer.hasSuffix("raise limits.tunnels\n"))
+        _ = try stage.answer("GET http://\(Stage.name)/ HTTP/1.1\r\nHost: \(Stage.name)\r\n\r\n")
+        #expect(await stage.reports(2).map(\.target) == [Stage.name, Stage.name])
         program.finishSending()
         far.finishSending()
-        _ = await stage.reports(2)
+        _ = await stage.reports(3)
         while stage.proxy.tunnelCount > 0 { await Task.yield() }
         _ = try stage.tunnel()
     }

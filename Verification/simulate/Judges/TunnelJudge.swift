@@ -73,11 +73,12 @@ struct TunnelJudge {
 
     // MARK: At the end
 
-    /// Whether nothing but the two sides can end a tunnel.
+    /// Whether nothing but the two sides can end a tunnel. A proxy is stopped when its programs are done, and
+    /// what is on its way to their targets then has the time that it waits.
     private var isCalm: Bool {
         let network = world.plan.network
         return network.resets == 0 && network.socketFailures == 0 && network.descriptors == nil
-            && plan.stop == nil
+            && plan.stop == nil && plan.drain > 0
     }
 
     func judgeAtTheEnd() {

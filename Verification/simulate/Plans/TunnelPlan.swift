@@ -90,7 +90,7 @@ extension Plan {
         )
         if dice.chance(10) { plan.most = dice.number(in: 1...3) }
         if dice.chance(15) { plan.stop = dice.number(in: 0...400) * 1000 }
-        plan.drain = dice.one(of: [0, 200_000, 5_000_000])
+        plan.drain = dice.one(of: [0, 5_000_000, 5_000_000])
         plan.programs = (0..<dice.number(in: 2...10)).map { _ in
             ProgramPlan(drawnFrom: &dice, hosts: hosts.count, asks: plan.asksForCredentials)
         }

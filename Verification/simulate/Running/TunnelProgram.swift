@@ -30,13 +30,9 @@ struct TunnelProgram: Sendable {
         side.close()
     }
 
-    private func write(_ text: String) async throws(WireError) {
-        for piece in split(Array(text.utf8)) { try await side.http.wire.write(piece) }
-    }
-
-    private func split(_ bytes: [UInt8]) -> [[UInt8]] {
-        stride(from: 0, to: bytes.count, by: program.up.piece).map {
-            Array(bytes[$0..<min(bytes.count, $0 + program.up.piece)])
+    private func write(_ bytes: [UInt8]) async throws(WireError) {
+        for start in stride(from: 0, to: bytes.count, by: program.up.piece) {
+            try await side.http.wire.write(Array(bytes[start..<min(bytes.count, start + program.up.piece)]))
         }
     }
 
@@ -58,13 +54,13 @@ struct TunnelProgram: Sendable {
     private func openTunnel(_ steps: [Step]) async throws(WireError) {
         var sending: Task<Void, Never>?
         if program.isEager {
-            for step in steps { try await sendStep(step.bytes) }
             world.tunnels.programs[number].asked = 1
-            sending = Task { await side.send() }
+            let bytes = steps.flatMap(\.bytes)
+            sending = Task { await side.send(behind: bytes) }
         }
         for (place, step) in steps.enumerated() {
             if !program.isEager {
-                try await sendStep(step.bytes)
+                try await write(step.bytes)
                 if place == steps.count - 1 { world.tunnels.programs[number].asked = 1 }
             }
             guard let status = try await answer(to: step) else { continue }
@@ -78,10 +74,6 @@ struct TunnelProgram: Sendable {
             await side.receive()
         }
         await sending?.value
-    }
-
-    private func sendStep(_ bytes: [UInt8]) async throws(WireError) {
-        for piece in split(bytes) { try await side.http.wire.write(piece) }
     }
 
     /// A program that breaks off at once need not have had an answer.
@@ -159,16 +151,16 @@ struct TunnelProgram: Sendable {
     private func ask(_ request: Int) async throws(WireError) {
         let (name, size) = (world.name(ofProgram: number), program.up.size)
         let framing = program.isChunked ? "Transfer-Encoding: chunked" : "Content-Length: \(size)"
-        let login = loginField
-        try await write(
-            "POST http://\(name)/\(request) HTTP/1.1\r\nHost: \(name)\r\n\(login)\(framing)\r\n\r\n"
-        )
+        let line = "POST http://\(name)/\(request) HTTP/1.1\r\nHost: \(name)\r\n"
+        let head = Array("\(line)\(loginField)\(framing)\r\n\r\n".utf8)
+        if !program.isEager { try await write(head) }
         world.tunnels.programs[number].asked += 1
         let sending = Task { () async in
             do throws(WireError) {
-                try await side.sendBytes(program.share(isUp: true), isChunked: program.isChunked)
+                let (count, isChunked) = (program.share(isUp: true), program.isChunked)
+                try await side.sendBytes(count, isChunked: isChunked, behind: program.isEager ? head : [])
                 if program.up.ending != .ends { return await side.end() }
-                if program.isChunked { try await write("0\r\n\r\n") }
+                if program.isChunked { try await side.http.wire.write(Array("0\r\n\r\n".utf8)) }
             } catch {}
         }
         // Nobody answers half a request.

@@ -17,25 +17,28 @@ final class TunnelSide: @unchecked Sendable {
     }
 
     /// Sends the bytes of a tunnel, and ends as planned.
-    func send() async {
+    func send(behind head: [UInt8] = []) async {
         do throws(WireError) {
-            try await sendBytes(program.share(isUp: isProgram))
+            try await sendBytes(program.share(isUp: isProgram), behind: head)
             await end()
         } catch {}
     }
 
     /// Sends the next bytes of its direction, in pieces.
     ///
-    /// - Parameter isChunked: Whether each is a chunk.
-    func sendBytes(_ count: Int, isChunked: Bool = false) async throws(WireError) {
-        var left = count
+    /// - Parameters:
+    ///   - isChunked: Whether each is a chunk.
+    ///   - head: What is sent in one write with the first of them.
+    func sendBytes(_ count: Int, isChunked: Bool = false, behind head: [UInt8]) async throws(WireError) {
+        if count == 0, !head.isEmpty { try await http.wire.write(head) }
+        var (left, head) = (count, head)
         while left > 0 {
             let (piece, start) = (min(side.piece, left), world.tunnels.programs[number][isProgram].sent)
             let bytes = Pattern.bytes(Pattern.tunnel(number, isUp: isProgram), from: start, count: piece)
             world.tunnels.programs[number][isProgram].sent += piece
             let size = Array("\(String(piece, radix: 16))\r\n".utf8)
-            try await http.wire.write(isChunked ? size + bytes + [13, 10] : bytes)
-            left -= piece
+            try await http.wire.write(head + (isChunked ? size + bytes + [13, 10] : bytes))
+            (left, head) = (left - piece, [])
             if side.pause > 0 { await world.kernel.sleep(microseconds: side.pause) }
         }
     }

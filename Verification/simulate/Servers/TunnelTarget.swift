@@ -74,8 +74,8 @@ extension TunnelSide {
             judge.judge(bytes, isUp: true)
         }
         let framing = program.endsByClose ? "" : "Content-Length: \(program.down.size)\r\n"
-        try await http.wire.write(Array("HTTP/1.1 200 OK\r\n\(framing)\r\n".utf8))
-        try await sendBytes(program.share(isUp: false))
+        let answer = Array("HTTP/1.1 200 OK\r\n\(framing)\r\n".utf8)
+        try await sendBytes(program.share(isUp: false), behind: answer)
         if program.down.ending == .ends, !program.endsByClose { return true }
         await end()
         return false

@@ -29,8 +29,6 @@ extension Reasons {
                 "status of a download", [.download],
                 call.download != nil && replies.contains { $0.status >= 400 }
             ),
-            ("malformed vector", [.content], badVector?.endsConnection == false),
-            ("cut vector", [.content, .connection], badVector?.endsConnection == true),
             ("refusal by a proxy", [.proxy, .connection, .certificate, .download], isRefused),
             (
                 "roots or pins", [.certificate, .connection],
@@ -170,11 +168,6 @@ extension Reasons {
     }
 
     private var hasRedirect: Bool { replies.contains { (300..<400).contains($0.status) } }
-
-    /// The vector that the call gets, if it is no whole response.
-    private var badVector: ReplyVector? {
-        VectorJudge(world, number: number).flatMap { $0.vector.isComplete ? nil : $0.vector }
-    }
 
     /// Whether the call may have got a response that the cache has kept.
     private var hasReadCache: Bool {

@@ -118,7 +118,7 @@ extension PeerJudge {
         if kind == .certificate, !isOfProxy, error.phase != .tls { fault(error, "of a certificate") }
         let hasPlainHosts = plan.hosts.allSatisfy { !$0.isSecure }
         if error.phase == .tls, hasPlainHosts, plan.client.proxy != .https { fault(error, "without TLS") }
-        if error.phase == .body, world.calls[number].sentFields.isEmpty, call.vector == nil,
+        if error.phase == .body, world.calls[number].sentFields.isEmpty,
             call.resource == nil, call.download == nil, ![.events, .raw, .tunnel].contains(call.kind)
         {
             fault(error, "without a head")
@@ -130,45 +130,5 @@ extension PeerJudge {
 
     private func fault(_ error: HTTPError, _ words: String) {
         world.fault("phase", "call \(number) has an error of \(error.phase), \(words): \(error)")
-    }
-}
-
-/// Judges what a caller gets where its server sends the bytes of a vector. The verdict is the vector's,
-/// whatever happens beside it.
-struct VectorJudge {
-    private let world: World
-    private let number: Int
-    let vector: ReplyVector
-
-    /// `nil` for a call that gets no vector.
-    init?(_ world: World, number: Int) {
-        guard let vector = world.plan.calls[number].vector.flatMap({ ReplyVector.all[$0] }) else {
-            return nil
-        }
-        (self.world, self.number, self.vector) = (world, number, vector)
-    }
-
-    private func fault(_ words: String) {
-        world.fault("vector", "call \(number), \(vector.name): \(words)")
-    }
-
-    func judge(_ response: ReceivedResponse) {
-        world.kernel.explain("  call \(number): \(response.status) by the vector \(vector.name)")
-        if response.status == 401, response.headers.contains("WWW-Authenticate") { return }
-        world.kernel.count("judge: response of a vector")
-        guard vector.isComplete else { return fault("\(response.status), \(response.body.count) bytes") }
-        if let status = vector.status, response.status != status {
-            fault("\(response.status), not \(status)")
-        }
-        if let content = vector.content, response.isWhole, response.body != content {
-            fault("\(response.body.count) bytes, not \(content.count)")
-        }
-    }
-
-    /// A call whose reply is whole has a reason for its error, as any other (`Reasons`).
-    func judge(_ error: any Error) {
-        world.kernel.explain("  call \(number): \(error) by the vector \(vector.name)")
-        world.kernel.count("judge: error of a vector")
-        world.calls[number].error = error
     }
 }

@@ -35,7 +35,7 @@ extension Reasons {
 
     /// The part of the call's waits that has passed in a time.
     private func waits(during time: Range<UInt64>) -> UInt64 {
-        connections.map { wait(for: $0, during: time) }.reduce(0, +) + waitForNames + waitForVector
+        connections.map { wait(for: $0, during: time) }.reduce(0, +) + waitForNames
     }
 
     /// How long the peer of a connection has been silent in a time: until the client's limit, at most.
@@ -86,12 +86,6 @@ extension Reasons {
         if plan.resolvers?.isGood == false { wait = 10_000_000 }
         if let lookups = plan.kernel?.lookups, !lookups.fails { wait += min(lookups.delay, 10_000_000) }
         return UInt64(wait * requests) * 1000
-    }
-
-    /// A vector without an end is waited for as any response is.
-    private var waitForVector: UInt64 {
-        guard VectorJudge(world, number: number)?.vector.isComplete == false else { return 0 }
-        return longestSilence * UInt64(requests)
     }
 
     // MARK: Where everything works

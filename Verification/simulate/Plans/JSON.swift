@@ -1,7 +1,4 @@
-internal import DirectJSON
-
-/// A value of JSON. What is missing in an object is null.
-@dynamicMemberLookup
+/// A value of JSON.
 enum JSON: Codable, Equatable {
     case null
     case truth(Bool)
@@ -30,19 +27,6 @@ enum JSON: Codable, Equatable {
         }
     }
 
-    /// The same value. `Codable` would take ten times as long for all vectors.
-    init(_ value: JSONValue) {
-        switch value.content {
-        case .null: self = .null
-        case .bool(let truth): self = .truth(truth)
-        case .number(let text): self = Int(text).map(JSON.number) ?? .text(text)
-        case .string(let text): self = .text(text)
-        case .array(let list): self = .list(list.map(JSON.init))
-        case .object(let members):
-            self = .members(Dictionary(members.map { ($0.name, JSON($0.value)) }) { $1 })
-        }
-    }
-
     func encode(to encoder: any Encoder) throws {
         var value = encoder.singleValueContainer()
         switch self {
@@ -54,13 +38,4 @@ enum JSON: Codable, Equatable {
         case .members(let members): try value.encode(members)
         }
     }
-
-    subscript(dynamicMember name: String) -> JSON { members[name] ?? .null }
-
-    var members: [String: JSON] { if case .members(let members) = self { members } else { [:] } }
-    var truth: Bool? { if case .truth(let truth) = self { truth } else { nil } }
-    var number: Int? { if case .number(let number) = self { number } else { nil } }
-    var text: String? { if case .text(let text) = self { text } else { nil } }
-    var list: [JSON] { if case .list(let list) = self { list } else { [] } }
-    var texts: [String] { list.compactMap(\.text) }
 }

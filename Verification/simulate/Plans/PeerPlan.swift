@@ -125,7 +125,6 @@ extension Plan {
         var dice = Dice(seed: seed ^ 0x9EE2)
         switch dice.below(34) {
         case 0..<8: sayWords(&dice)
-        case 8..<12: answerByVectors(&dice)
         case 12..<14: misuseProxy(&dice)
         case 14..<16: shareKeys(&dice)
         case 16..<18: chooseTLS(&dice)
@@ -167,21 +166,6 @@ extension Plan {
                     calls[call].replies[place] = reply
                 }
             }
-        }
-    }
-
-    /// Lets servers answer some calls with the bytes of vectors, beside the others.
-    private mutating func answerByVectors(_ dice: inout Dice) {
-        let kinds: [CallPlan.Kind] = [.get, .head, .post]
-        for call in calls.indices where kinds.contains(calls[call].kind) && dice.chance(50) {
-            guard calls[call].download == nil else { continue }
-            let name = dice.one(of: ReplyVector.names)
-            guard let vector = ReplyVector.all[name] else { continue }
-            (calls[call].kind, calls[call].upload) = (vector.method == "HEAD" ? .head : .get, 0)
-            (calls[call].resource, calls[call].vector, calls[call].isPlain) = (nil, name, nil)
-            if ![.fetch, .slowly].contains(calls[call].reading) { calls[call].reading = .pieces }
-            calls[call].replies = [ReplyPlan(ending: .closes)]
-            client.decoding = .both
         }
     }
 

@@ -236,9 +236,8 @@ struct CallPlan: Codable, Equatable {
     /// Whether its user watches the progress of its bodies, and whether the request has a login with Basic.
     var watchesProgress: Bool?
     var logsIn: Bool?
-    /// The TLS settings of its request, and the vector whose bytes it gets instead of its replies.
+    /// The TLS settings of its request.
     var tls: TLS?
-    var vector: String?
     /// Whether it has a client of its own.
     var isAlone: Bool?
     /// The user that it is made for, by a client of its own, where several users share the cache.

@@ -90,19 +90,13 @@ final class Callers: @unchecked Sendable {
                 judge.note("prewarmed")
             } else if let download = DownloadJudge(world, number: number) {
                 try await save(number, with: client, judge: download)
-            } else if let vector = VectorJudge(world, number: number) {
-                if let response = try await fetch(number, with: client) { vector.judge(response) }
             } else if call.kind == .events {
                 try await EventJudge(world: world, number: number).follow(request(number), with: client)
             } else if let response = try await fetch(number, with: client) {
                 judge.judge(response)
             }
         } catch {
-            if let vector = VectorJudge(world, number: number) {
-                vector.judge(error)
-            } else {
-                judge.judge(error)
-            }
+            judge.judge(error)
             PeerJudge(world: world, number: number, host: call.host).judge(error)
             DownloadJudge(world, number: number)?.judge(error)
         }

@@ -27,26 +27,6 @@ extension OriginServer {
         return !head.hasBody
     }
 
-    /// Sends the bytes of a vector, and ends the stream as it says. Returns false if the connection is over.
-    func send(_ vector: ReplyVector, on http: HTTPWire) async throws(WireError) -> Bool {
-        kernel.count("server: vector")
-        try await http.wire.write(vector.bytes)
-        if vector.endsUncleanly, !vector.isComplete, !(http.wire is TLSWire) {
-            connection.reset()
-            return false
-        }
-        if vector.endsConnection {
-            await http.wire.close(politely: !vector.endsUncleanly)
-            return false
-        }
-        guard !vector.mayBeReused else { return true }
-        if try await http.head() != nil {
-            world.fault("vector", "a request follows \(vector.name) on connection \(connection.number)")
-        }
-        await http.wire.close(politely: true)
-        return false
-    }
-
     /// Answers a request without a valid login. Its body is read, so that the connection can go on.
     func refuse(
         _ head: ReceivedHead,

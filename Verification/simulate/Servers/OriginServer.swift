@@ -134,10 +134,6 @@ final class OriginServer: @unchecked Sendable {
         }
         PeerJudge(world: world, number: number, host: host)
             .judge(head, on: connection, (http.wire as? TLSWire).map { ($0.isOldVersion, $0.identity) })
-        if let vector = plan.calls[number].vector.flatMap({ ReplyVector.all[$0] }) {
-            world.calls[number].requests += 1
-            return try await send(vector, on: http)
-        }
         let index = world.calls[number].requests
         world.calls[number].requests += 1
         DownloadJudge(world, number: number)?.judge(head, isFirst: index == 0)

@@ -83,7 +83,7 @@ extension Plan {
             }
             return host
         }
-        var plan = TunnelPlan(asksForCredentials: dice.chance(70), refusesOthers: dice.chance(20))
+        var plan = TunnelPlan(asksForCredentials: dice.chance(70), refusesOthers: dice.chance(35))
         (plan.mapped, plan.hasResolver) = (dice.number(in: 0...hosts.count), dice.chance(50))
         (plan.idle, plan.halfClosed) = (
             dice.one(of: [3, 60]) * 1_000_000, dice.one(of: [2, 60]) * 1_000_000

@@ -50,17 +50,15 @@ final class TunnelSide: @unchecked Sendable {
             world.tunnels.programs[number][isProgram].isFinished = true
             world.kernel.finish(connection, isUp: false)
         case .resets:
-            await wait { [connection] in connection.down.outstanding == 0 }
+            // As soon as it is told of that: the proxy may not have passed on the last.
+            while isOpen, connection.down.outstanding > 0 { await connection.waitForRoom() }
             connection.reset()
-        case .rests: await wait { false }
+        case .rests: while isOpen { await world.kernel.sleep(microseconds: 200_000) }
         }
     }
 
-    /// Waits until that is so, or the connection is over.
-    private func wait(until isSo: () -> Bool) async {
-        while !isSo(), connection.isOpenForClient, connection.isOpenForServer, !connection.isBroken {
-            await world.kernel.sleep(microseconds: 200_000)
-        }
+    private var isOpen: Bool {
+        connection.isOpenForClient && connection.isOpenForServer && !connection.isBroken
     }
 
     /// Reads the bytes of a tunnel to their end.

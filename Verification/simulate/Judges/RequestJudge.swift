@@ -110,13 +110,15 @@ struct RequestJudge {
         let call = plan.calls[number]
         let limit = UInt64(plan.client.continueLimit ?? 1_000_000) * 1000
         let way = UInt64(plan.network.longestDelay) * 1000
-        let fileThreads = call.kind == .file ? 4 * plan.network.longestThreadStart : 0
-        let slack = world.slack + UInt64((call.uploadPause + fileThreads) * 1000)
         // The server itself may have been late when the head came: callers' work, and what a task takes until
         // its second yield, keep it from running, too.
         let late = UInt64(plan.network.jobCost * 10 + plan.network.byteCost * 660_000) + world.callersWork
         // A record of TLS, of which a server reads only the whole, may wait for room.
         let waits = UInt64(17_000 / min(plan.network.sendBuffer, plan.network.receiveBuffer))
+        // What a file or the program's own code gives is sent on a thread, and after each wait on a new one.
+        let threads = call.kind == .file ? 4 : call.kind.isOneShot ? 2 + waits : 0
+        let pauses = UInt64(call.uploadPause) + threads * UInt64(plan.network.longestThreadStart)
+        let slack = world.slack + pauses * 1000
         if passed + way + late < limit || passed > limit + 2 * (waits + 1) * way + slack {
             world.fault("continue", "the body came \(passed / 1000) microseconds after the head")
         }

@@ -122,8 +122,8 @@ enum Options: Equatable {
             start under a root of its own, and plain HTTP. Prints the cases, the root and a client certificate as
             JSON; --files also writes root.pem and client.pem, once it serves. docs/Badssl.md says more.
 
-        tls-fixtures run [TOPIC ...] [--client CLIENT] ... [--name TEXT] [--right RIGHT,...] [--baseline FILE]
-                         [--json|--junit|--failures|--list] [--jobs N] [--repeat N]
+        tls-fixtures run [TOPIC ...] [--client CLIENT] ... [--proxy COMMAND] ... [--name TEXT] [--right RIGHT,...]
+                         [--baseline FILE] [--json|--junit|--failures|--list] [--jobs N] [--repeat N]
             Runs the vectors of these topics (by default all of them) and prints the failures, a table, and `N passed, N
             failed`. Exits with 0 if none failed and no adapter did, with 1 if one did, with 2 if nothing was judged.
             Another client may differ in a vector that is a choice of this package: that is counted apart. The topics:
@@ -135,6 +135,8 @@ enum Options: Equatable {
                       {port}, {address} (the first to connect to), {addresses} (all, with commas), {ca} (the
                       only roots to trust), {proxy} (the port of a proxy on 127.0.0.1 that connects to
                       {address}). May be given several times.
+            --proxy   a shell command that starts a proxy, as proxied.py beside the adapters says: it is judged by what
+                      comes out of it at either end, behind a client that is known to be good
             --name    runs only the vectors with TEXT in their name
             --right   runs only the vectors of these rights: attack, must, should, choice
             --baseline  a file with names of vectors that are known to fail, one a line, as --failures prints them
@@ -171,6 +173,7 @@ extension Options.RunOptions {
         while let word = rest.next() {
             switch word {
             case "--client": clients.append(try rest.value(of: word))
+            case "--proxy": clients.append(ClientChoice.proxyMark + (try rest.value(of: word)))
             case "--name": name = try rest.value(of: word)
             case "--fixtures": fixtures = try rest.value(of: word)
             case "--right": rights += try Self.rights(try rest.value(of: word))

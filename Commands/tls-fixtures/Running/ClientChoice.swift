@@ -11,12 +11,21 @@ enum ClientChoice {
     /// Returns the client for "ours", for a name of `clients.json` in the fixtures, or for a shell command.
     static func client(_ text: String, folder: VectorFolder) async throws -> any VectorClient {
         if text == "ours" { return OurClient() }
+        if text.hasPrefix(proxyMark) {
+            let adapter = "\(folder.clients)/proxied.py"
+            let command = String(text.dropFirst(proxyMark.count))
+            let words = ["python3", adapter, FixtureFolder.program ?? "tls-fixtures", command]
+            return try await ClientProgram(words.map(Shell.quoted).joined(separator: " "))
+        }
         if try names(folder).contains(text) {
             return try await ClientProgram(try await prepare(text, folder: folder))
         }
         if placeholders.contains(where: text.contains) { return CommandClient(text) }
         return try await ClientProgram(text)
     }
+
+    /// Stands before the command of a proxy that is judged behind this package's client.
+    static let proxyMark = "proxy: "
 
     private static let placeholders = [
         "{url}", "{host}", "{port}", "{address}", "{addresses}", "{ca}", "{ech}", "{proxy}",

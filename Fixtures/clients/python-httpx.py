@@ -1,12 +1,14 @@
-"""Python httpx, through a Client."""
+"""Python httpx, or with the argument httpx2 that, through a Client."""
 
 import http.cookiejar
+import importlib
 import ssl
+import sys
 
 import contract
-import httpcore
-import httpx
 
+NAME, CORE = ("httpx2", "httpcore2") if sys.argv[1:] == ["httpx2"] else ("httpx", "httpcore")
+httpx, httpcore = importlib.import_module(NAME), importlib.import_module(CORE)
 http.cookiejar.time = contract.Clock()
 
 
@@ -68,8 +70,8 @@ KINDS = [(httpx.TimeoutException, "timeout"), (httpx.TooManyRedirects, "tooMany"
 
 contract.serve(
     {
-        "name": "httpx",
-        "version": f"{httpx.__version__} with httpcore {httpcore.__version__}",
+        "name": NAME,
+        "version": f"{httpx.__version__} with {CORE} {httpcore.__version__}",
         "codings": httpx.Client(trust_env=False).headers["Accept-Encoding"].split(", "),
     },
     open_client,

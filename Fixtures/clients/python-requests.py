@@ -1,17 +1,20 @@
-"""Python requests, through a Session."""
+"""Python requests, or with the argument niquests that, through a Session."""
 
 import http.cookiejar
+import importlib
+import sys
 
 import contract
-import requests
 import urllib3
-from requests.adapters import HTTPAdapter
-from requests.auth import HTTPBasicAuth, HTTPDigestAuth
+
+# Its author keeps the names of requests.
+NAME = "niquests" if sys.argv[1:] == ["niquests"] else "requests"
+requests = importlib.import_module(NAME)
 
 http.cookiejar.time = contract.Clock()
 
 
-class Adapter(HTTPAdapter):
+class Adapter(requests.adapters.HTTPAdapter):
     """The way that requests documents to choose versions of TLS."""
 
     def __init__(self, context):
@@ -33,8 +36,8 @@ def open_session(job):
     told = contract.credentials(job)
     if told:
         # A text for Basic would be sent in Latin-1.
-        basic = HTTPBasicAuth(*(part.encode() for part in told[:2]))
-        session.auth = HTTPDigestAuth(*told[:2]) if told[2] == "digest" else basic
+        basic = requests.auth.HTTPBasicAuth(*(part.encode() for part in told[:2]))
+        session.auth = requests.auth.HTTPDigestAuth(*told[:2]) if told[2] == "digest" else basic
     proxy = contract.proxy(job)
     if proxy:
         place = proxy[0].replace("://", f"://{proxy[1]}:{proxy[2]}@") if proxy[1] else proxy[0]
@@ -92,8 +95,8 @@ KINDS = [
 
 contract.serve(
     {
-        "name": "requests",
-        "version": f"{requests.__version__} with urllib3 {urllib3.__version__}",
+        "name": NAME,
+        "version": f"{requests.__version__} with urllib3{'.future' * (NAME == 'niquests')} {urllib3.__version__}",
         "codings": requests.utils.default_headers()["Accept-Encoding"].split(", "),
     },
     open_client,

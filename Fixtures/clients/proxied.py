@@ -45,6 +45,8 @@ def words(job):
         raise Leave("it is tried with http only")
     if job["topic"] in ("routes", "eyeballs") or "stagger" in job or OTHERS & job.get("settings", {}).keys():
         raise Leave("it is about addresses, dialling, proxies or settings of a parser")
+    if job["topic"] == "exchange" and {"cache", "cookies", "hsts"} & set(job.get("keep", [])):
+        raise Leave("it is about what a client keeps")
     if any(request.get("method") == "TRACE" for request in job["requests"]):
         raise Leave("a proxy may forward no TRACE")
     if job.get("vector") in ANEW:

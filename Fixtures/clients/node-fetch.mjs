@@ -65,7 +65,7 @@ async function send(job, agent, request) {
 
 contract.serve(
   {
-    name: "node fetch",
+    name: process.argv[2] ?? "node fetch",
     version: `${process.versions.node} with undici ${process.versions.undici ?? "?"}`,
     codings: ["gzip", "deflate", "br"],
   },

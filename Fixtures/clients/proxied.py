@@ -28,6 +28,11 @@ OTHERS = {"proxy", "addresses", "addressTexts", "dialling", "ech", "leniency", "
 ANEW = {
     "head: blanks around a value": "blanks around a value are no part of it",
     "stalls: connection refused": "it is about dialling",
+    "head: Trailer field": "a proxy may drop trailers, and what names them (RFC 9110, section 6.5.1)",
+    "status-line: status 999": "502 is of the class that it is taken for",
+    "status-line: status 600": "502 is of the class that it is taken for",
+    "framing: content of GET": "a proxy may refuse it (RFC 9110, section 9.3.1)",
+    "framing: stream on a used connection": "a proxy may close connections",
     "limits: as many fields as allowed": "Via is one more",
     "limits: head of the allowed size": "Via is one more",
     "limits: extensions too large": "chunks are made anew without extensions",
@@ -47,8 +52,8 @@ def words(job):
         raise Leave("it is about addresses, dialling, proxies or settings of a parser")
     if job["topic"] == "exchange" and {"cache", "cookies", "hsts"} & set(job.get("keep", [])):
         raise Leave("it is about what a client keeps")
-    if any(request.get("method") == "TRACE" for request in job["requests"]):
-        raise Leave("a proxy may forward no TRACE")
+    if any(request.get("method") in ("TRACE", "PURGE") for request in job["requests"]):
+        raise Leave("a proxy may take TRACE and PURGE for its own")
     if job.get("vector") in ANEW:
         raise Leave(ANEW[job["vector"]])
     # A name has no dot at the end in the tables of most proxies.
@@ -100,6 +105,10 @@ FIELD = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]+):(" + VALUE + rb")")
 CHUNK = re.compile(rb"([0-9A-Fa-f]{1,16})(?:[\t ]*;" + VALUE + rb")?\r\n")
 
 
+# Only who makes chunks has to make them right; who forwards them may leave them to the recipient (RFC 9110, section 2.2).
+AS_THEY_CAME = "chunks as they came: "
+
+
 def read(data, method="GET", first=STATUS):
     """Reads the first message of a connection as strictly as HTTP is written: its content, None if it is not whole or ends with the
     connection, and what is wrong with it, as far as it goes; None if nothing is."""
@@ -143,16 +152,16 @@ def read_chunks(data):
         if len(data) < size + 2:
             return None, None
         if data[size : size + 2] != b"\r\n":
-            return None, "a chunk that does not end behind its size"
+            return None, AS_THEY_CAME + "a chunk that does not end behind its size"
         content, data = content + data[:size], data[size + 2 :]
     else:
-        return None, f"no size of a chunk: {data[:40].decode('latin-1')!r}" if b"\n" in data[:4096] else None
+        return None, f"{AS_THEY_CAME}no size of a chunk: {data[:40].decode('latin-1')!r}" if b"\n" in data[:4096] else None
     while b"\n" in data:
         line, _, data = data.partition(b"\n")
         if line == b"\r":
             return content, None
         if line[-1:] != b"\r" or not FIELD.fullmatch(line[:-1]):
-            return None, f"no trailer: {line[:80].decode('latin-1')!r}"
+            return None, f"{AS_THEY_CAME}no trailer: {line[:80].decode('latin-1')!r}"
     return None, None
 
 
@@ -178,6 +187,8 @@ def judged(results, tap, job):
     _, why = read(bytes(tap.sent[0]), job["requests"][0].get("method", "GET"))
     if "fold" in job.get("vector", "") and "502" in results[0].get("error", {}).get("text", ""):
         raise Leave("a proxy may answer a fold with 502")
+    if why and why.startswith((AS_THEY_CAME, "Transfer-Encoding")):
+        raise Leave(f"it may be passed on: {why.partition(':')[0]}")
     if why:
         text = f"the proxy passed it on: {why}"
         results[0] = {"headers": [], "body": text} if "error" in results[0] else {"error": {"text": text}}

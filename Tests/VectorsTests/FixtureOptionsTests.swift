@@ -8,11 +8,11 @@ struct FixtureOptionsTests {
     func everything() throws {
         let options = try Options([
             "run", "names", "--client", "ours", "routes", "--client", "curl", "--json", "--name", "dead",
-            "--jobs", "3", "--repeat", "4",
+            "--jobs", "3", "--repeat", "4", "--proxy", "squid -N",
         ])
         var wanted = Options.RunOptions()
         wanted.topics = [.names, .routes]
-        wanted.clients = ["ours", "curl"]
+        wanted.clients = ["ours", "curl", "proxy: squid -N"]
         wanted.name = "dead"
         wanted.output = .json
         wanted.jobs = 3

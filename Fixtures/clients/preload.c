@@ -110,7 +110,9 @@ int getaddrinfo(const char *node, const char *service, const struct addrinfo *hi
     struct addrinfo numeric = hints ? *hints : (struct addrinfo){0};
     unsigned char bytes[16];
     int is_address = node && (inet_pton(AF_INET, node, bytes) == 1 || inet_pton(AF_INET6, node, bytes) == 1);
-    if (!getenv("CLIENT_CONNECT") || !node || is_address)
+    // A program that only asks whether a text is an address is told that a name is none.
+    int asks_for_address = hints && hints->ai_flags & AI_NUMERICHOST;
+    if (!getenv("CLIENT_CONNECT") || !node || is_address || asks_for_address)
         return NEXT(getaddrinfo)(node, service, hints, found);
     int index = index_of(node), port = service ? atoi(service) : 0;
     if (index < 0 || !address_of(index, port, 0, &ignored)) return EAI_NONAME;

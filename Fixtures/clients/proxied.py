@@ -201,6 +201,7 @@ def started(command, told):
     line = ["sh", "-c", f'exec {command} "$@"', "sh", *told]
     options = dict(stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, start_new_session=True)
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        os.chmod(folder, 0o755)  # squid reads it as another user.
         with subprocess.Popen(line, env=os.environ | {"TMPDIR": folder}, **options) as proxy:
             try:
                 first = proxy.stdout.readline().strip()

@@ -1,9 +1,11 @@
 """Some proxies as commands for proxied.py: proxies.py NAME HOST:PORT=ADDRESS:PORT …, or proxies.py NAME --version.
 
 Each listens at an address of 127.0.0.0/8 that no other process takes. They have what their documentation says for a proxy, and
-connections to servers are kept. tinyproxy, which cannot be told where a name leads, is led there by preload.so.
+connections to servers are kept. A forward proxy that cannot be told where a name leads is led there by preload.so.
 """
 
+import contextlib
+import glob
 import os
 import re
 import socket
@@ -64,26 +66,28 @@ http {{
 
 
 def squid(at, routes, folder):
-    peers = "\n".join(
-        f"""cache_peer {address} parent {port} 0 no-query originserver name=s{n}
-acl h{n} dstdomain -n {name.rpartition(":")[0]}
-acl p{n} port {name.rpartition(":")[2]}
-cache_peer_access s{n} allow h{n} p{n}
-cache_peer_access s{n} deny all"""
-        for n, (name, (address, _, port)) in enumerate((name, target.rpartition(":")) for name, target in routes.items())
-    )
-    return ["squid", "-N", "-f", "{config}"], f"""
+    hosts = list(dict.fromkeys(name.rpartition(":")[0] for name in routes))
+    first = [next(n for n, name in enumerate(routes) if name.rpartition(":")[0] == host) for host in hosts]
+    with open(f"{folder}/hosts", "w") as file:
+        file.writelines(f"240.0.{number}.0 {host}\n" for number, host in zip(first, hosts))
+    # Its shared memory has a name of its own, and stays when it is killed: what earlier ones have left is removed.
+    for file in glob.glob("/dev/shm/judged[0-9]*-*"):
+        if not os.path.exists("/proc/" + re.search("judged([0-9]+)", file)[1]):
+            with contextlib.suppress(FileNotFoundError):
+                os.remove(file)
+    return ["squid", "-N", "-n", f"judged{os.getpid()}", "-f", "{config}"], f"""
 http_port {at}
 http_access allow all
-{peers}
-never_direct allow all
 cache deny all
+cache_mem 0
+memory_cache_shared off
 access_log none
 cache_log /dev/null
 cache_store_log none
 pid_filename none
 coredump_dir {folder}
 pinger_enable off
+hosts_file {folder}/hosts
 dns_nameservers 127.0.0.1
 visible_hostname proxy.test
 """
@@ -108,7 +112,7 @@ def start(name, words, preload):
     with open(f"{folder}/config", "w") as file:
         file.write(text)
     environment = dict(os.environ)
-    if name == "tinyproxy":
+    if not KINDS[name]:
         environment |= {"LD_PRELOAD": preload, "CLIENT_CONNECT": ";".join(words)}
     proxy = subprocess.Popen([word.format(config=f"{folder}/config") for word in command], env=environment, stdout=sys.stderr)
     host, _, port = at.rpartition(":")

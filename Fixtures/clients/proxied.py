@@ -232,9 +232,9 @@ def ask(client, job, command):
 
 def main(program, command):
     client = subprocess.Popen([program, "client"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    client.stdout.readline()
+    codings = json.loads(client.stdout.readline())["codings"]
     name, version = (subprocess.run(["sh", "-c", f"{command} --version"], stdout=subprocess.PIPE, text=True).stdout.split() + ["?"] * 2)[:2]
-    print(json.dumps({"contract": 1, "name": name, "version": version, "codings": []}), flush=True)
+    print(json.dumps({"contract": 1, "name": name, "version": version, "codings": codings}), flush=True)
     for line in sys.stdin:
         job = json.loads(line)
         try:

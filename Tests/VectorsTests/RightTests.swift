@@ -117,6 +117,18 @@ struct RightTests {
         guard case .left = row.outcome else { return #expect(Bool(false), "\(row)") }
     }
 
+    @Test("A valid type of content need not be one of a list, and methods at redirects have no case")
+    func spellings() async throws {
+        let typed = OtherClient { job in
+            let type = (name: Array("Content-Type".utf8), value: Array("text/plain; charset=UTF-8".utf8))
+            job.requests[0].fields.append(type)
+        }
+        #expect(try await row("methods: OPTIONS with content of any type", typed).outcome == .passed)
+        let loud = OtherClient { $0.requests[0].method = $0.requests[0].method.uppercased() }
+        let name = "origin: secrets of a method in lower case behind 308, from http to http"
+        #expect(try await row(name, loud).outcome == .passed)
+    }
+
     @Test("A client may ignore cookies, and may send none but those of the request")
     func cookiesThatAreSent() async throws {
         let ignoring = OtherClient { $0.kept.remove(.cookies) }

@@ -56,6 +56,8 @@ struct ExchangeVector: TopicVector {
         var version: String?
         /// Fields with their values, joined by commas. `nil`: there must be none.
         @Pairs var fields: [(name: String, value: String?)]
+        /// Fields that must be there, whatever their values are.
+        @OrEmpty var present: [String]
         /// Fields that are lists, each with an element that it must have, in lower case.
         @Pairs var elements: [(name: String, value: String)]
         /// The name in the client's hello; `none` if there must be none.
@@ -70,9 +72,9 @@ struct ExchangeVector: TopicVector {
         @Or<False> var isPrompt: Bool
 
         private enum CodingKeys: String, CodingKey {
-            case server = "at", line, version, fields = "headers", elements = "lists", serverName = "sni",
-                body
-            case connection, digest, isInForm = "form", isPrompt = "prompt"
+            case server = "at", line, version, fields = "headers", present = "has",
+                elements = "lists", serverName = "sni"
+            case body, connection, digest, isInForm = "form", isPrompt = "prompt"
         }
     }
 

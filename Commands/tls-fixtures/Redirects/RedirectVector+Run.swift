@@ -46,6 +46,12 @@ extension RedirectVector {
         var isFromNetwork: Bool
 
         var line: String { "\(method) \(url)" }
+
+        var inUpperCase: Seen {
+            var seen = self
+            seen.method = method.uppercased()
+            return seen
+        }
     }
 }
 
@@ -104,8 +110,9 @@ extension RedirectVector.Sent {
     var line: String { "\(method) \(url)" }
 
     /// The request as a server sees it: without what is not sent.
-    func overNetwork(_ question: RedirectVector.Question) -> RedirectVector.Sent {
+    func overNetwork(_ question: RedirectVector.Question, inUpperCase: Bool) -> RedirectVector.Sent {
         var sent = self
+        if inUpperCase { sent.method = method.uppercased() }
         sent.url = String(url.prefix { $0 != "#" })
         if sent.body != nil { sent.body = question.body }
         return sent

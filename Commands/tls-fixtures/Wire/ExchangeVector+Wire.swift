@@ -107,6 +107,9 @@ extension ExchangeVector.Arrival {
                 got: headers[name] == nil ? "none" : values
             )
         }
+        for name in present where headers[name] == nil {
+            found.append(Difference(what: name, expected: "a value", got: "none"))
+        }
         for (name, element) in elements {
             let list = headers.all(name).flatMap { $0.lowercased().split(separator: ",") }
             let words = list.map { String($0.drop { $0 == " " || $0 == "\t" }.prefix { $0 != " " }) }

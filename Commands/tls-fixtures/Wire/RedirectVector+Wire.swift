@@ -77,7 +77,10 @@ extension RedirectVector {
         seen: [Seen],
         facts: ClientDescription
     ) -> [Difference] {
-        let wanted = sent.map { $0.overNetwork(question) }
+        // Some clients write methods in upper case, whatever the caller does.
+        let isLax = !facts.givesReasons
+        let seen = isLax ? seen.map(\.inUpperCase) : seen
+        let wanted = sent.map { $0.overNetwork(question, inUpperCase: isLax) }
         let lines = (wanted.map(\.line), seen.map(\.line))
         let requests = zip(wanted, seen).enumerated().flatMap { index, pair in
             pair.0.differences(from: pair.1).map { $0.found(in: "\(index + 1)") }

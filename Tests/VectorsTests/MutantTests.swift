@@ -81,7 +81,10 @@ struct MutantTests {
 
     @Test("Each way to hand secrets to another origin fails an attack, and each attack is failed by one")
     func leaks() async throws {
-        let vectors = folder.vectors.filter { $0.head.name.hasPrefix("origin: secrets ") }
+        let vectors = folder.vectors.filter { vector in
+            let isOfAnswers = vector.head.name.hasPrefix("origins: ") && vector.head.right == .attack
+            return isOfAnswers || vector.head.name.hasPrefix("origin: secrets ")
+        }
         var pale = Set(vectors.map(\.head.name))
         for mutation in Mutation.allCases where mutation.rawValue.hasPrefix("leaks") {
             let red = await redNames(vectors, with: MutantClient(mutation: mutation))
@@ -89,6 +92,19 @@ struct MutantTests {
             pale.subtract(red)
         }
         #expect(pale.isEmpty)
+    }
+
+    @Test("A connection that is opened and never used fails nothing, nor does it to ask again")
+    func habits() async throws {
+        let names = ["reuse: ", "left over", "connections: "]
+        let kept = folder.vectors.filter { names.contains(where: $0.head.name.contains) }
+        for habit in [MutantClient.Habit.opensSpares, .asksAgain] {
+            let rows = await rows(of: kept, with: MutantClient(habits: [habit]))
+            for row in rows where row.isFailure {
+                Issue.record("\(habit), \(row.head.name): \(row.outcome)")
+            }
+            #expect(rows.count { $0.outcome == .passed } > 40)
+        }
     }
 
     /// The names of those that the client fails by an RFC's demand or an attack.

@@ -7,43 +7,48 @@ internal import DirectCore
 /// that it supports.
 struct MutantClient: VectorClient {
     var mutation: Mutation?
+    /// What it does besides, and may.
+    var habits: Set<Habit> = []
+
+    enum Habit {
+        /// It connects once more than it needs to, and never uses that connection.
+        case opensSpares
+        /// It asks again behind a fault.
+        case asksAgain
+    }
 
     var facts: ClientDescription {
-        ClientDescription(
-            name: mutation.map { "mutant:\($0.rawValue)" } ?? "mutant",
-            version: "1",
-            codings: []
-        )
+        let name = mutation.map { "mutant:\($0.rawValue)" } ?? "mutant"
+        return ClientDescription(name: name, version: "1", codings: [])
     }
 
     var width: Int { 8 }
 
     func run(_ job: Job) async -> JobOutcome {
         if let why = job.reasonToLeave { return .left(why) }
-        return await onThread { [mutation] in MutantVisit(job, mutation).outcome }
+        return await onThread { MutantVisit(job, self).outcome }
     }
 }
 
 extension Job {
     fileprivate var reasonToLeave: String? {
-        if ["routes", "path", "events", "decoding", "values"].contains(topic) {
-            return "it knows nothing of this"
-        }
-        if kept.contains(.sessions) { return "it keeps no such thing" }
-        if settings.readsEvents || settings.decoding != nil { return "it decodes nothing" }
-        if settings.leniency != nil || settings.limits != nil { return "it has no such settings" }
-        if settings.versions != nil || settings.certificate != nil || settings.ech != nil
-            || !settings.accepts.isEmpty || !settings.resumes
-        {
-            return "it has no such settings of TLS"
-        }
-        if settings.usesMap || settings.addressTexts != nil || settings.dialling != nil {
-            return "it takes addresses as they are"
-        }
-        if !(quiet ?? [:]).isEmpty { return "it waits for each address" }
-        if settings.proxy?.isGivenAddresses ?? false { return "it gives a proxy names" }
-        if requests.contains(where: { !$0.upgrade.isEmpty }) { return "it switches to no other protocol" }
-        return nil
+        let tls = [
+            settings.versions != nil, settings.certificate != nil, settings.ech != nil, !settings.resumes,
+            !settings.accepts.allSatisfy { $0 == .fault(.wrongName) },
+        ]
+        let dials = [settings.usesMap, settings.addressTexts != nil, settings.dialling != nil]
+        let isElsewhere = ["routes", "path", "events", "decoding", "values"].contains(topic)
+        let reasons = [
+            (isElsewhere || settings.readsEvents || settings.decoding != nil, "it knows nothing of this"),
+            (kept.contains(.sessions), "it keeps no such thing"),
+            (settings.leniency != nil || settings.limits != nil, "it has no such settings"),
+            (tls.contains(true), "it has no such settings of TLS"),
+            (dials.contains(true), "it takes addresses as they are"),
+            (!(quiet ?? [:]).isEmpty, "it waits for each address"),
+            (settings.proxy?.isGivenAddresses ?? false, "it gives a proxy names"),
+            (requests.contains { !$0.upgrade.isEmpty }, "it switches to no other protocol"),
+        ]
+        return reasons.first { $0.0 }?.1
     }
 }
 
@@ -57,20 +62,17 @@ struct MutantRequest {
     var isStream = false
 
     mutating func set(_ name: String, to value: String) {
-        remove([name.lowercased()])
-        fields.append((Array(name.utf8), value.latin1Bytes ?? Array(value.utf8)))
-    }
-
-    mutating func remove(_ names: Set<String>) {
-        fields.removeAll { names.contains($0.name.latin1.lowercased()) }
+        fields = fields.without([name.lowercased()]) + [MutantField(name, value)]
     }
 }
 
 /// One job of the mutant client.
-private final class MutantVisit {
-    private let job: Job
-    private let mutation: Mutation?
+final class MutantVisit {
+    let job: Job
+    let mutation: Mutation?
+    private let habits: Set<MutantClient.Habit>
     private var streams: [String: MutantStream] = [:]
+    private var spares: [MutantStream] = []
     private var jar: MutantJar?
     private var known: MutantHSTS?
     private var digest: MutantDigest?
@@ -79,8 +81,8 @@ private final class MutantVisit {
     /// Whether the request goes to a host that is known by HSTS.
     private var isToKnownHost = false
 
-    init(_ job: Job, _ mutation: Mutation?) {
-        (self.job, self.mutation) = (job, mutation)
+    init(_ job: Job, _ client: MutantClient) {
+        (self.job, mutation, habits) = (job, client.mutation, client.habits)
         if job.kept.contains(.cookies) { jar = MutantJar(mutation) }
         if job.kept.contains(.cache) { cache = MutantCache(mutation) }
         if job.kept.contains(.hsts) { known = MutantHSTS(mutation) }
@@ -97,7 +99,8 @@ private final class MutantVisit {
                 return .left(why)
             } catch {
                 if !streams.values.contains(where: \.outlivesFault) { closeAll() }
-                outcomes.append(error.outcome)
+                let again = habits.contains(.asksAgain) ? try? outcome(of: request) : nil
+                outcomes.append(again ?? error.outcome)
             }
             if !job.kept.contains(.connections) { closeAll() }
         }
@@ -105,23 +108,18 @@ private final class MutantVisit {
     }
 
     private func closeAll() {
-        for stream in streams.values { stream.close() }
-        streams = [:]
+        for stream in Array(streams.values) + spares { stream.end() }
+        (streams, spares) = ([:], [])
     }
 
     private func outcome(of asked: Job.Request) throws(MutantFault) -> RequestOutcome {
-        var request = MutantRequest(
-            url: try url(asked.url),
-            method: asked.method,
-            fields: asked.fields.map { ($0.name, $0.value) },
-            body: asked.body,
-            isStream: asked.isStream
-        )
-        let own = Set(request.fields.map { $0.name.latin1.lowercased() })
-        request.fields =
-            job.settings.fields.filter { !own.contains($0.name.latin1.lowercased()) }
-            .map { ($0.name, $0.value) } + request.fields
+        let own = asked.fields.map(MutantField.init)
+        let fields = job.settings.fields.map(MutantField.init).without(own.map(\.key)) + own
+        var request = MutantRequest(url: try url(asked.url), method: asked.method, fields: fields)
+        (request.body, request.isStream) = (asked.body, asked.isStream)
         let now = job.time.map { $0 + asked.time } ?? UnixTime.now.seconds
+        // A policy counts only if nothing was wrong with the connection.
+        let isProved = job.settings.accepts.isEmpty || mutation == .hstsDespiteErrors
         var hops = 0
         while true {
             let isOther = mutation == .hstsOfOneSpelling && asked.url != asked.url.lowercased()
@@ -129,27 +127,26 @@ private final class MutantVisit {
             isToKnownHost = secured != nil
             request.url = secured ?? request.url
             let response = try cached(request, at: now)
-            known?.note(response.fields, from: request.url, at: now)
+            if isProved { known?.note(response.fields, from: request.url, at: now) }
+            let locations = response.fields.values("location")
             guard job.settings.follows, [301, 302, 303, 307, 308].contains(response.status),
-                let location = response.values("location").first
+                let location = locations.first
             else { return response.outcome(at: request.url) }
-            guard response.values("location").count == 1 else { throw .refused("several locations") }
             hops += 1
-            guard hops <= job.settings.redirects.limit ?? 20 else { throw .refused("too many redirects") }
+            try demand(locations.count == 1, "several locations")
+            try demand(hops <= job.settings.redirects.limit ?? 20, "too many redirects")
             try redirect(&request, status: response.status, to: location, at: now, hop: hops)
         }
     }
 
     private func url(_ text: String) throws(MutantFault) -> HTTPURL {
         let authority = text.split(separator: "/").prefix(2).joined()
-        if mutation == .exactNames, authority != authority.lowercased() { throw .refused("another name") }
-        if let url = try? HTTPURL(text) { return url }
-        if mutation == .emptyHosts, let route = job.routes.first,
-            let url = try? HTTPURL("http://\(route.authority)/")
-        {
-            return url
+        try demand(mutation != .exactNames || authority == authority.lowercased(), "another name")
+        let host = mutation == .emptyHosts ? job.routes.first.map { "http://\($0.authority)/" } : nil
+        guard let url = (try? HTTPURL(text)) ?? host.flatMap({ try? HTTPURL($0) }) else {
+            throw .refused("no valid URL")
         }
-        throw .refused("no valid URL")
+        return url
     }
 
     /// Answers a request by the cache, if there is one, or sends it.
@@ -171,9 +168,8 @@ private final class MutantVisit {
         var request = asked
         if let cookie = jar?.field(for: request.url, at: now), !request.fields.has("cookie") {
             let joined = mutation == .cookiesWithoutBlanks ? cookie.replacing("; ", with: ";") : cookie
-            for value in mutation == .cookieFields ? joined.split(separator: "; ") : [joined[...]] {
-                request.fields.append((Array("Cookie".utf8), String(value).latin1Bytes ?? Array(value.utf8)))
-            }
+            let values = mutation == .cookieFields ? joined.split(separator: "; ") : [joined[...]]
+            request.fields += values.map { MutantField("Cookie", String($0)) }
         }
         var response = try exchange(request)
         let target = "http://\(request.url.authority)\(request.url.target)"
@@ -181,120 +177,112 @@ private final class MutantVisit {
             request.set(proxyField, to: field)
             response = try exchange(request)
         }
-        jar?.take(response.values("set-cookie"), from: request.url, at: now)
-        if response.status == 401, let credentials = job.settings.credentials {
-            let origin = try? HTTPURL(job.requests[0].url).origin
-            guard origin == request.url.origin else { return response }
-            var rounds = 0
-            var answerer = digest ?? MutantDigest(credentials.user, credentials.password, mutation)
-            while response.status == 401, rounds < 2,
-                let field = try answerer.answer(
-                    to: response.values("www-authenticate"),
-                    schemes: credentials.schemes,
-                    method: request.method,
-                    target: request.url.target,
-                    isAgain: rounds > 0
-                )
-            {
-                rounds += 1
-                request.set("Authorization", to: field)
-                response = try exchange(request)
-            }
-            digest = answerer
+        jar?.take(response.fields.values("set-cookie"), from: request.url, at: now)
+        let isOfOrigin = (try? HTTPURL(job.requests[0].url).origin) == request.url.origin
+        guard let credentials = job.settings.credentials, isOfOrigin || mutation == .leaksAnswers else {
+            return response
         }
+        var answerer = digest ?? MutantDigest(credentials.user, credentials.password, mutation)
+        for round in 0..<2 where response.status == 401 {
+            let field = try answerer.answer(
+                to: response.fields.values("www-authenticate"),
+                schemes: credentials.schemes,
+                method: request.method,
+                target: request.url.target,
+                isAgain: round > 0
+            )
+            guard let field else { break }
+            request.set("Authorization", to: field)
+            response = try exchange(request)
+        }
+        digest = answerer
         return response
     }
 
     /// Sends a request on a connection that is kept or a new one.
     private func exchange(_ request: MutantRequest) throws(MutantFault) -> MutantResponse {
-        let (head, content) = try request.written(mutation, proxy: forwarding(request.url))
+        // The proxy that gets the whole request, if there is one.
+        let proxy = request.url.scheme == .http ? job.settings.proxy : nil
         let key = "\(request.url.origin)"
         let mayTakeMore = mutation == .skipsContent || mutation == .goesOnAfterClose
-        if let stream = streams[key], stream.isOpen, mayTakeMore || stream.takesLeftovers || !stream.hasUnread
+        if let stream = streams[key], stream.isOpen,
+            mayTakeMore || stream.takesLeftovers || !stream.hasUnread()
         {
+            let onKept = mutation == .unframedOnKept ? .sendsUnframed : mutation
             do throws(MutantFault) {
-                guard mutation == .unframedOnKept else {
-                    return try exchange(request, head, content, on: stream)
-                }
-                let (head, content) = try request.written(.sendsUnframed, proxy: forwarding(request.url))
-                return try exchange(request, head, content, on: stream)
+                return try exchange(request, try request.written(onKept, proxy: proxy), on: stream)
             } catch .ended where request.body == nil {
-                stream.close()
+                stream.end()
             }
         }
+        let message = try request.written(mutation, proxy: proxy)
         let stream = try dial(request.url)
         streams[key] = stream
-        return try exchange(request, head, content, on: stream)
+        return try exchange(request, message, on: stream)
     }
 
     private func exchange(
         _ request: MutantRequest,
-        _ head: [UInt8],
-        _ content: [UInt8],
+        _ message: (head: [UInt8], content: [UInt8]),
         on stream: MutantStream
     ) throws(MutantFault) -> MutantResponse {
         let waits =
             mutation == .waitsUnasked || mutation == .waitsWithPUT && request.method == "PUT"
             || mutation == .waitsWithStreams && request.isStream
-        if waits, !content.isEmpty {
-            try stream.send(head)
-            stream.waitForBytes(milliseconds: 2000)
-            try stream.send(content)
+        if waits, !message.content.isEmpty {
+            try stream.write(message.head)
+            _ = stream.hasUnread(within: 2000)
+            try stream.write(message.content)
         } else {
-            try stream.send(head + content)
+            try stream.write(message.head + message.content)
         }
-        let response = try stream.response(to: request.method, mutation: mutation)
-        if request.fields.elements("connection").contains("close"), mutation != .goesOnAfterClose {
-            stream.isOpen = false
-        }
-        if !stream.buffer.isEmpty, !stream.takesLeftovers, mutation != .skipsContent {
-            stream.isOpen = false
-        }
-        if mutation == .oneRequestEach { stream.isOpen = false }
-        if !stream.isOpen { stream.close() }
+        let response = try stream.response(to: request.method)
+        let isLast = request.fields.elements("connection").contains("close") && mutation != .goesOnAfterClose
+        let hasMore = !stream.buffer.isEmpty && !stream.takesLeftovers && mutation != .skipsContent
+        if isLast || hasMore || mutation == .oneRequestEach { stream.isOpen = false }
+        if !stream.isOpen { stream.end() }
         return response
-    }
-
-    /// The proxy that gets the whole request, if there is one.
-    private func forwarding(_ url: HTTPURL) -> Job.ProxyChoice? {
-        url.scheme == .http ? job.settings.proxy : nil
     }
 
     private func dial(_ url: HTTPURL) throws(MutantFault) -> MutantStream {
         let host = url.host.address.map { "\($0)" } ?? "\(url.host)"
         guard let proxy = job.settings.proxy else {
+            if habits.contains(.opensSpares) { spares.append(try connect(host, url.port)) }
             let stream = try connect(host, url.port)
-            guard url.scheme == .https, mutation != .httpsInClear else { return stream }
-            let isLax = mutation == .hstsIgnoresErrors && isToKnownHost
-            try stream.secure(host: host, roots: job.roots, isLax: isLax)
+            if url.scheme == .https, mutation != .httpsInClear { try secure(stream, host: host) }
             return stream
         }
-        guard url.scheme == .https else {
-            return try MutantStream(proxy.place, deadline: deadline, mutation: mutation)
-        }
+        guard url.scheme == .https else { return try stream(proxy.place) }
         let authority = url.port == 443 ? "\(url.authority):443" : url.authority
-        var target = authority
-        if mutation == .tunnelsToURLs { target = "https://\(authority)/" }
-        if mutation == .tunnelsWithoutPort { target = url.authority }
+        let target =
+            switch mutation {
+            case .tunnelsToURLs: "https://\(authority)/"
+            case .tunnelsWithoutPort: url.authority
+            default: authority
+            }
         var field = proxy.authorization.map { "Proxy-Authorization: \($0)\r\n" } ?? ""
         for isAgain in [false, true] {
-            let stream = try MutantStream(proxy.place, deadline: deadline, mutation: mutation)
+            let stream = try stream(proxy.place)
             let head = "CONNECT \(target) HTTP/1.1\r\nHost: \(authority)\r\n\(field)\r\n"
-            try stream.send(Array(head.utf8))
-            let response = try stream.response(to: "CONNECT", mutation: mutation)
+            try stream.write(Array(head.utf8))
+            let response = try stream.response(to: "CONNECT")
             if response.status == 407, !isAgain,
                 let answer = try proxyAnswer(to: response, "CONNECT", authority)
             {
                 field = "\(proxyField): \(answer)\r\n"
                 continue
             }
-            guard (200..<300).contains(response.status) else {
-                throw .refused("the proxy says \(response.status)")
-            }
-            try stream.secure(host: host, roots: job.roots)
+            try demand((200..<300).contains(response.status), "the proxy says \(response.status)")
+            try secure(stream, host: host)
             return stream
         }
         throw .refused("the proxy refuses every answer")
+    }
+
+    private func secure(_ stream: MutantStream, host: String) throws(MutantFault) {
+        let isLax = mutation == .anyCertificate || mutation == .hstsIgnoresErrors && isToKnownHost
+        let anyName = !job.settings.accepts.isEmpty
+        try stream.secure(host: host, roots: job.roots, anyCertificate: isLax, anyName: anyName)
     }
 
     private var proxyField: String {
@@ -314,69 +302,64 @@ private final class MutantVisit {
         let isShort = mutation == .digestPathForProxies && method != "CONNECT"
         let path = "/" + target.split(separator: "/").dropFirst(2).joined(separator: "/")
         return try answerer.answer(
-            to: response.values("proxy-authenticate"),
+            to: response.fields.values("proxy-authenticate"),
             schemes: ["digest"],
             method: method,
-            target: isShort ? path : target,
-            isAgain: false
+            target: isShort ? path : target
         )
     }
 
     /// Connects to the first address of the job for this place that answers.
     private func connect(_ host: String, _ port: UInt16) throws(MutantFault) -> MutantStream {
         func plain(_ host: String) -> String {
-            let host = host.lowercased()
-            return host.hasSuffix(".") ? String(host.dropLast()) : host
+            (host.hasSuffix(".") ? String(host.dropLast()) : host).lowercased()
         }
-        guard let route = job.routes.first(where: { plain($0.host) == plain(host) && $0.port == port }),
-            !route.addresses.isEmpty
-        else { throw .refused("no address for \(host):\(port)") }
-        var fault = MutantFault.refused("")
-        if mutation == .dialsAllAtOnce, let stream = dialAll(route.addresses) { return stream }
-        for address in route.addresses {
+        let route = job.routes.first { plain($0.host) == plain(host) && $0.port == port }
+        var fault = MutantFault.refused("no address for \(host):\(port)")
+        for address in route?.addresses ?? [] {
             do throws(MutantFault) {
-                return try MutantStream(address, deadline: deadline, mutation: mutation)
+                let first = try stream(address)
+                // The others are connected to as well, and closed.
+                let others = mutation == .dialsAllAtOnce ? route?.addresses ?? [] : []
+                for other in others { _ = try? stream(other) }
+                return first
             } catch { fault = error }
         }
         throw fault
     }
 
-    /// Connects to all addresses, and keeps the first that answers.
-    private func dialAll(_ addresses: [String]) -> MutantStream? {
-        let streams = addresses.compactMap {
-            try? MutantStream($0, deadline: deadline, mutation: mutation)
-        }
-        for stream in streams.dropFirst() { stream.close() }
-        return streams.first
+    private func stream(_ place: String) throws(MutantFault) -> MutantStream {
+        try MutantStream(place, deadline: deadline, mutation: mutation)
     }
 
     private func redirect(
         _ request: inout MutantRequest,
         status: Int,
-        to location: [UInt8],
+        to location: String,
         at now: Int64,
         hop: Int
     ) throws(MutantFault) {
         let settings = job.settings.redirects
         let old = request.url
-        var text = String(decoding: location, as: UTF8.self)
+        var text = String(decoding: location.bytesOfField, as: UTF8.self)
         if mutation == .emptyHostsInLocations, text.hasPrefix("http:///") || text.hasPrefix("https:///") {
-            text =
-                "\(old.scheme.rawValue)://\(old.authority)/\(text.split(separator: "/").dropFirst().joined())"
+            let rest = text.split(separator: "/").dropFirst().joined()
+            text = "\(old.scheme.rawValue)://\(old.authority)/\(rest)"
         }
         guard let found = try? old.resolving(text) else { throw .refused("no valid location") }
         let new = known?.url(for: found, at: now) ?? found
-        if old.scheme == .https, new.scheme == .http, !settings.allowsDowngrade {
-            throw .refused("a redirect to http")
-        }
+        let isDowngrade = old.scheme == .https && new.scheme == .http
+        let mayDowngrade = settings.allowsDowngrade || mutation == .leaksAnswers
+        try demand(!isDowngrade || mayDowngrade, "a redirect to http")
         let leaks =
             switch mutation {
             case .leaksToNetworkPaths: text.hasPrefix("//")
-            case .leaksWithPOST: request.method == "POST"
+            case .leaksInLowerCase: request.method != request.method.uppercased()
             case .leaksOnSecondHop: hop > 1
             case .leaksInClear: old.scheme == .http && new.scheme == .http
+            case .leaksUpgraded: old.scheme == .http && new.scheme == .https
             case .leaksFromAddresses: old.host.address != nil
-            default: mutation?.rawValue == "leaksBehind\(status)"
+            default: ["leaksBehind\(status)", "leaksOf\(request.method)"].contains(mutation?.rawValue)
             }
         let isSame = old.origin == new.origin || leaks
         let losesMethod =
@@ -384,27 +367,26 @@ private final class MutantVisit {
             || [301, 302].contains(status) && request.method == "POST"
             || mutation == .losesMethod && status == 307
         if losesMethod {
-            request.method = "GET"
-            request.body = nil
-            request.remove([
+            (request.method, request.body) = ("GET", nil)
+            request.fields = request.fields.without([
                 "content-type", "content-length", "content-encoding", "content-language",
                 "content-location", "transfer-encoding", "expect", "digest", "last-modified",
             ])
         } else if request.body != nil {
-            if request.isStream { throw .refused("the content was sent already") }
-            if !isSame, !settings.carriesBodyAcrossOrigins { throw .refused("the content is for its origin") }
+            try demand(!request.isStream, "the content was sent already")
+            try demand(isSame || settings.carriesBodyAcrossOrigins, "the content is for its origin")
         }
         if !isSame {
-            let surviving = settings.surviving.map { $0.lowercased() }
             let safe = ["accept", "accept-encoding", "accept-language", "content-type", "user-agent"]
-            request.fields.removeAll { !(safe + surviving).contains($0.name.latin1.lowercased()) }
+            let surviving = safe + settings.surviving.map { $0.lowercased() }
+            request.fields.removeAll { !surviving.contains($0.key) }
         }
-        request.remove(leaks ? ["referer", "host"] : ["referer", "cookie", "host"])
-        let isSecret = old.scheme == .https && new.scheme == .http
-        if settings.sendsReferer && (!isSecret || mutation == .refersFromSecret) {
-            var text = old.withoutCredentials.withoutFragment.text
-            if mutation == .refersWithUsers { text = old.text }
-            request.set("Referer", to: text)
+        // The jar's cookies are chosen anew.
+        let stale = jar == nil || leaks ? ["referer", "host"] : ["referer", "host", "cookie"]
+        request.fields = request.fields.without(stale)
+        if settings.sendsReferer, !isDowngrade || mutation == .refersFromSecret {
+            let bare = old.withoutCredentials.withoutFragment.text
+            request.set("Referer", to: mutation == .refersWithUsers ? old.text : bare)
         }
         request.url = new
     }
@@ -419,17 +401,12 @@ extension Job.ProxyChoice {
 }
 
 extension MutantResponse {
-    func outcome(at url: HTTPURL) -> RequestOutcome {
-        func pairs(_ fields: [MutantField]) -> [(name: String, value: String)] {
-            fields.map { ($0.name.latin1, $0.value.latin1) }
-        }
-        var reported = ReportedResponse(status: status, fields: pairs(fields), body: content)
-        reported.reason = reason.latin1
-        reported.version = version.latin1
-        reported.trailers = pairs(trailers)
-        reported.interims = interims
-        reported.url = url.text
-        reported.use = use
+    fileprivate func outcome(at url: HTTPURL) -> RequestOutcome {
+        let pairs = fields.map { ($0.name, $0.value) }
+        var reported = ReportedResponse(status: status, fields: pairs, body: content)
+        (reported.reason, reported.version, reported.interims) = (reason, version, interims)
+        reported.trailers = trailers.map { ($0.name, $0.value) }
+        (reported.url, reported.use) = (url.text, use)
         return RequestOutcome(.response(reported))
     }
 }

@@ -23,26 +23,25 @@ struct MutantDigest {
     ///
     /// - Parameter isAgain: Whether an answer has been refused already.
     mutating func answer(
-        to values: [[UInt8]],
+        to values: [String],
         schemes: [String],
         method: String,
         target: String,
-        isAgain: Bool
+        isAgain: Bool = false
     ) throws(MutantFault) -> String? {
-        let challenges = values.flatMap { self.challenges($0.latin1) }
         var order = schemes.isEmpty ? ["digest", "basic"] : schemes
         if mutation == .weakestScheme { order.reverse() }
         for scheme in order {
-            for challenge in challenges where challenge.scheme == scheme {
+            for challenge in challenges(values) where challenge.scheme == scheme {
                 if scheme == "basic", !isAgain {
-                    guard user.utf8.allSatisfy({ $0 < 128 }), password.utf8.allSatisfy({ $0 < 128 }) else {
-                        throw .left("it has no letters beyond ASCII for Basic")
-                    }
-                    return "Basic \(Base64.encode(Array("\(user):\(password)".utf8)))"
+                    let text = "\(user):\(password)"
+                    guard text.utf8.allSatisfy({ $0 < 128 }) else { throw .left("Basic of it is ASCII") }
+                    return "Basic \(Base64.encode(Array(text.utf8)))"
                 }
-                let isFit =
-                    !isAgain || challenge["stale"]?.lowercased() == "true" || mutation == .retriesStale
-                if scheme == "digest", isFit, let field = try digest(challenge, method, target) {
+                let isStale = challenge["stale"]?.lowercased() == "true" || mutation == .retriesStale
+                if scheme == "digest", !isAgain || isStale,
+                    let field = try digest(challenge, method, target)
+                {
                     return field
                 }
             }
@@ -50,9 +49,9 @@ struct MutantDigest {
         return nil
     }
 
-    private func challenges(_ text: String) -> [Challenge] {
+    private func challenges(_ values: [String]) -> [Challenge] {
         var found: [Challenge] = []
-        for element in text.splitOutsideQuotes(",") where !element.isEmpty {
+        for element in values.flatMap({ $0.splitOutsideQuotes(",") }) where !element.isEmpty {
             var parameter = element
             let head = element.prefix { $0 != "=" && $0 != "\"" }.withoutBlanks
             // A scheme stands alone or before a blank and a parameter; a name may have a blank behind it.
@@ -61,15 +60,33 @@ struct MutantDigest {
                 found.append(Challenge(scheme: scheme.lowercased()))
                 parameter = element.dropFirst(scheme.count).withoutBlanks
             }
-            let parts = parameter.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            guard parts.count == 2, !found.isEmpty, let value = parts[1].withoutBlanks.unquoted else {
-                continue
-            }
-            let name = parts[0].withoutBlanks
-            let spelled = mutation == .exactParameterNames ? name : name.lowercased()
-            found[found.count - 1].parameters.append((spelled, value))
+            let (name, text) = parameter.nameAndValue
+            guard !found.isEmpty, let text, let value = text.unquoted else { continue }
+            let isRaw = mutation == .keepsQuotedPairs && text != value
+            found[found.count - 1].parameters.append(
+                (
+                    mutation == .exactParameterNames ? name : name.lowercased(),
+                    isRaw ? String(text.dropFirst().dropLast()) : value
+                )
+            )
         }
         return found
+    }
+
+    private func hash(of challenge: Challenge) throws(MutantFault) -> (String) -> String {
+        let hash: MessageDigest
+        switch challenge["algorithm"]?.lowercased() ?? "md5" {
+        case "md5": hash = .md5
+        case "sha-256": hash = .sha256
+        case "sha-512-256": hash = .sha512To256
+        default: throw .left("it does not know the algorithm")
+        }
+        return { text in
+            let isPassword = mutation == .latin1Passwords && text.hasSuffix(":\(password)")
+            let latin1 = text.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }
+            let digest = hash.digest(of: isPassword ? latin1 : Array(text.utf8)) ?? []
+            return digest.map(\.hexadecimal).joined()
+        }
     }
 
     private mutating func digest(
@@ -78,53 +95,33 @@ struct MutantDigest {
         _ target: String
     ) throws(MutantFault) -> String? {
         let names = challenge.parameters.map(\.name)
-        guard Set(names).count == names.count else { return nil }
-        guard let realm = challenge["realm"], let nonce = challenge["nonce"] else { return nil }
-        let algorithm = challenge["algorithm"] ?? "MD5"
-        let hash: MessageDigest
-        switch algorithm.lowercased() {
-        case "md5": hash = .md5
-        case "sha-256": hash = .sha256
-        case "sha-512-256": hash = .sha512To256
-        default: throw .left("it does not know the algorithm \(algorithm)")
-        }
-        func digested(_ text: String) -> String {
-            let isPassword = mutation == .latin1Passwords && text.hasSuffix(":\(password)")
-            let bytes = isPassword ? text.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) } : nil
-            let digest = hash.digest(of: bytes ?? Array(text.utf8)) ?? []
-            return digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-        }
-        let offered = challenge["qop"]?.splitOutsideQuotes(",").map { $0.lowercased() }
-        if let offered, mutation == .unknownQopFails, offered.contains(where: { !$0.hasPrefix("auth") }) {
-            return nil
-        }
-        var qop = offered.map { _ in "auth" }
-        if let offered, !offered.contains("auth"), mutation != .qopNotOffered { return nil }
-        if mutation == .withoutQop { qop = nil }
+        guard Set(names).count == names.count, let realm = challenge["realm"], let nonce = challenge["nonce"]
+        else { return nil }
+        let digested = try hash(of: challenge)
+        let offered = challenge["qop"]?.splitOutsideQuotes(",").map { $0.lowercased() } ?? ["auth"]
+        let isKnown = mutation != .unknownQopFails || offered.allSatisfy { $0.hasPrefix("auth") }
+        guard isKnown, offered.contains("auth") || mutation == .qopNotOffered else { return nil }
+        let hasQop = challenge["qop"] != nil && mutation != .withoutQop
         let count = counts[nonce, default: 0] + 1
         counts[nonce] = count
         let digits = String(count, radix: 16)
-        let padding = String(repeating: "0", count: max(0, 8 - digits.count))
-        let nc = mutation == .shortCounts ? digits : padding + digits
+        let padding = mutation == .shortCounts ? 0 : max(0, 8 - digits.count)
+        let nc = String(repeating: "0", count: padding) + digits
         let cnonce = "0a4f113b\(count)"
         let path = mutation == .otherDigestTarget ? String(target.prefix { $0 != "?" }) : target
-        let secret = digested("\(user):\(realm):\(password)")
-        let message = digested("\(method):\(path)")
-        let response = digested(
-            qop.map { "\(secret):\(nonce):\(nc):\(cnonce):\($0):\(message)" }
-                ?? "\(secret):\(nonce):\(message)"
-        )
+        let ends = [digested("\(user):\(realm):\(password)"), digested("\(method):\(path)")]
+        let middle = hasQop ? [nonce, nc, cnonce, "auth"] : [nonce]
         let isHashed = challenge["userhash"]?.lowercased() == "true"
         let name = isHashed && mutation != .plainUser ? digested("\(user):\(realm)") : user
         var parts: [String] = []
-        func quoted(_ name: String, _ value: String) {
-            let escaped = value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
-            parts.append(
-                "\(name)=\(mutation == .quotesNothing && name == "cnonce" ? value : "\"\(escaped)\"")"
-            )
+        func quoted(_ name: String, _ value: String?) {
+            let escaped = value?.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
+            let isBare = mutation == .quotesNothing && name == "cnonce"
+            parts += [escaped.map { isBare ? "\(name)=\($0)" : "\(name)=\"\($0)\"" }].compactMap(\.self)
         }
-        func bare(_ name: String, _ value: String) {
-            parts.append(mutation == .quotesEverything ? "\(name)=\"\(value)\"" : "\(name)=\(value)")
+        func bare(_ name: String, _ value: String?) {
+            let isQuoted = mutation == .quotesEverything
+            parts += [value.map { isQuoted ? "\(name)=\"\($0)\"" : "\(name)=\($0)" }].compactMap(\.self)
         }
         if name.utf8.allSatisfy({ $0 < 128 }) || mutation == .latin1Users {
             quoted("username", name)
@@ -136,25 +133,27 @@ struct MutantDigest {
         if mutation == .repeatedParameters { quoted("realm", realm) }
         quoted("nonce", nonce)
         quoted("uri", path)
-        quoted("response", response)
-        if challenge["algorithm"] != nil { bare("algorithm", algorithm) }
-        if let qop {
-            bare("qop", qop)
-            if mutation != .withoutCounts { bare("nc", nc) }
-            if mutation != .withoutClientNonce { quoted("cnonce", cnonce) }
-        }
-        if let opaque = challenge["opaque"] { quoted("opaque", opaque) }
-        if isHashed { parts.append("userhash=true") }
+        quoted("response", digested(([ends[0]] + middle + [ends[1]]).joined(separator: ":")))
+        bare("algorithm", challenge["algorithm"])
+        bare("qop", hasQop ? "auth" : nil)
+        bare("nc", hasQop && mutation != .withoutCounts ? nc : nil)
+        quoted("cnonce", hasQop && mutation != .withoutClientNonce ? cnonce : nil)
+        quoted("opaque", challenge["opaque"])
+        bare("userhash", isHashed ? "true" : nil)
         return "Digest \(parts.joined(separator: ", "))"
     }
+}
+
+extension UInt8 {
+    fileprivate var hexadecimal: String { (self < 16 ? "0" : "") + String(self, radix: 16) }
 }
 
 extension String {
     fileprivate var percentEncoded: String {
         utf8.map { byte in
-            byte.isTokenByte && byte != UInt8(ascii: "%") && byte != UInt8(ascii: "*") && byte != 39
-                ? String(Unicode.Scalar(byte))
-                : "%\(byte < 16 ? "0" : "")\(String(byte, radix: 16).uppercased())"
-        }.joined()
+            let isPlain = byte.isTokenByte && !Array("%*'".utf8).contains(byte)
+            return isPlain ? String(Unicode.Scalar(byte)) : "%\(byte.hexadecimal.uppercased())"
+        }
+        .joined()
     }
 }

@@ -11,9 +11,13 @@ enum MutantFault: Error {
 
     var outcome: RequestOutcome {
         switch self {
-        case .refused(let why), .ended(let why), .left(let why):
-            RequestOutcome(.failed(kind: nil, text: why))
+        case .refused(let why), .ended(let why), .left(let why): RequestOutcome(.failed(kind: nil, text: why))
         case .timeout: RequestOutcome(.failed(kind: "timeout", text: "timeout"))
         }
     }
+}
+
+/// Gives the request up unless this holds.
+func demand(_ holds: Bool, _ why: String) throws(MutantFault) {
+    if !holds { throw .refused(why) }
 }

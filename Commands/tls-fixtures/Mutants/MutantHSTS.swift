@@ -12,77 +12,61 @@ struct MutantHSTS {
         guard url.scheme == .http, mutation != .hstsUnused else { return nil }
         let host = "\(url.host)".lowercased()
         let isKnown = hosts.contains { name, entry in
-            guard entry.end > now else { return false }
-            if name == host { return true }
-            let isBelow = host.hasSuffix(mutation == .hstsBySuffix ? name : ".\(name)")
-            return isBelow && mutation != .hstsOfOneName
-                && (entry.withNamesBelow || mutation == .hstsOfAllBelow || mutation == .hstsBySuffix)
+            let isBySuffix = mutation == .hstsBySuffix && host.hasSuffix(name)
+            let isBelow = isBySuffix || host.hasSuffix(".\(name)") && mutation != .hstsOfOneName
+            let isForAll = entry.withNamesBelow || mutation == .hstsOfAllBelow || isBySuffix
+            return entry.end > now && (name == host || isBelow && isForAll)
         }
         guard isKnown || mutation == .hstsOfAll else { return nil }
-        var port = url.port == 80 && mutation != .hstsKeepsPort80 ? 443 : url.port
-        if mutation == .hstsTakes443 { port = 443 }
+        let becomes443 = url.port == 80 && mutation != .hstsKeepsPort80 || mutation == .hstsTakes443
         let text = url.host.address == nil ? host : url.authority
-        return try? HTTPURL("https://\(text):\(port)\(url.target)")
+        return try? HTTPURL("https://\(text):\(becomes443 ? 443 : url.port)\(url.target)")
     }
 
     /// Takes the policy of a response.
     mutating func note(_ fields: [MutantField], from url: HTTPURL, at now: Int64) {
+        guard url.scheme == .https || mutation == .hstsFromClear,
+            url.host.address == nil || mutation == .hstsOfAddresses
+        else { return }
         let host = "\(url.host)".lowercased()
-        guard url.scheme == .https || mutation == .hstsFromClear else { return }
-        guard url.host.address == nil || mutation == .hstsOfAddresses else { return }
         let values = fields.values("strict-transport-security")
-        guard let value = mutation == .hstsLastField ? values.last : values.first else {
-            if mutation == .hstsEndsWithoutField { hosts[host] = nil }
-            return
-        }
-        guard let policy = policy(value.latin1) else {
+        let value = mutation == .hstsLastField ? values.last : values.first
+        guard let (age, withNamesBelow) = value.flatMap(policy) else {
             if mutation == .hstsEndsWithoutField { hosts[host] = nil }
             return
         }
         if mutation == .hstsNeverUpdated, hosts[host] != nil { return }
-        if policy.age == 0 {
-            if mutation != .hstsKeepsZero { hosts[host] = nil }
-        } else {
-            hosts[host] = (now.addingReportingOverflow(policy.age).partialValue, policy.withNamesBelow)
+        if age > 0 || mutation != .hstsKeepsZero {
+            hosts[host] = age > 0 ? (now + age, withNamesBelow) : nil
         }
     }
 
     private func policy(_ text: String) -> (age: Int64, withNamesBelow: Bool)? {
-        var seen: Set<String> = []
-        var age: Int64?
-        var withNamesBelow = false
-        for directive in text.splitOutsideQuotes(";") where !directive.isEmpty {
-            let parts = directive.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            let name = parts[0].withoutBlanks.lowercased()
-            let value = parts.count > 1 ? parts[1].withoutBlanks.unquoted : nil
-            let isToken = !name.isEmpty && name.utf8.allSatisfy(\.isTokenByte)
-            guard mutation == .hstsLenient || isToken && seen.insert(name).inserted && value != "" else {
-                return nil
-            }
-            switch name {
-            case "max-age":
-                let digits = (value ?? "").prefix { $0.isNumber && $0.isASCII }
-                guard !digits.isEmpty, digits.count == value?.count || mutation == .hstsLenient else {
-                    return nil
-                }
-                age = min(Int64(digits) ?? 1 << 40, 1 << 40)
-            case "includesubdomains":
-                guard mutation == .hstsLenient || value == nil else { return nil }
-                withNamesBelow = true
-            default: if mutation == .hstsOnlyKnown { return nil }
-            }
+        var found: [String: String?] = [:]
+        let isLenient = mutation == .hstsLenient
+        for (name, text) in text.splitOutsideQuotes(";").filter({ !$0.isEmpty }).map(\.nameAndValue) {
+            let value = text.flatMap { $0.unquoted }
+            let name = name.lowercased()
+            let isSeen = found.updateValue(value, forKey: name) != nil
+            guard isLenient || name.isToken && !isSeen && value != "" else { return nil }
+            let isKnown = ["max-age", "includesubdomains"].contains(name)
+            if mutation == .hstsOnlyKnown, !isKnown { return nil }
         }
-        if age == nil, mutation == .hstsWithoutAge { age = 86_400 }
-        return age.map { ($0, withNamesBelow) }
+        let below = found["includesubdomains"]
+        guard below == nil || below == .some(nil) || isLenient else { return nil }
+        guard let age = found["max-age"] else {
+            return mutation == .hstsWithoutAge ? (86_400, below != nil) : nil
+        }
+        let digits = (age ?? "").prefix { $0.isASCII && $0.isNumber }
+        guard !digits.isEmpty, digits.count == age?.count || isLenient else { return nil }
+        return (min(Int64(digits) ?? 1 << 40, 1 << 40), below != nil)
     }
 }
 
 extension String {
     /// The parts between these characters outside of quoted strings, without blanks around them.
     func splitOutsideQuotes(_ separator: Character) -> [String] {
-        var parts = [""]
-        var isQuoted = false
-        var isEscaped = false
+        var (parts, isQuoted, isEscaped) = ([""], false, false)
         for character in self {
             if character == separator, !isQuoted {
                 parts.append("")
@@ -94,27 +78,12 @@ extension String {
         }
         return parts.map(\.withoutBlanks)
     }
-}
-
-extension StringProtocol {
-    var withoutBlanks: String {
-        Array(String(self).unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) })[...].trimmed.latin1
-    }
 
     /// The content of a quoted string, or the text itself. `nil` if quotes stand elsewhere.
     var unquoted: String? {
-        guard first == "\"" else { return contains("\"") ? nil : String(self) }
-        guard count > 1, last == "\"" else { return nil }
-        var text = ""
-        var isEscaped = false
-        for character in dropFirst().dropLast() {
-            if character == "\\", !isEscaped {
-                isEscaped = true
-            } else {
-                text.append(character)
-                isEscaped = false
-            }
-        }
-        return text
+        guard hasPrefix("\"") else { return contains("\"") ? nil : self }
+        guard count > 1, hasSuffix("\"") else { return nil }
+        let escaped = String(dropFirst().dropLast()).replacing("\\\\", with: "\0")
+        return escaped.replacing("\\", with: "").replacing("\0", with: "\\")
     }
 }

@@ -1,11 +1,35 @@
-/// Bytes of a name and a value.
-typealias MutantField = (name: [UInt8], value: [UInt8])
+/// A field of a message. Each character stands for a byte.
+struct MutantField {
+    var name: String
+    var value: String
+
+    /// The name as it is compared.
+    var key: String { name.lowercased() }
+    var line: [UInt8] { "\(name): \(value)\r\n".bytesOfField }
+
+    init(_ name: String, _ value: String) { (self.name, self.value) = (name, value) }
+    init(name: [UInt8], value: [UInt8]) { self.init(name.latin1, value.latin1) }
+}
+
+extension [MutantField] {
+    func values(_ name: String) -> [String] { filter { $0.key == name }.map(\.value) }
+    func value(_ name: String) -> String? { first { $0.key == name }?.value }
+    func has(_ name: String) -> Bool { value(name) != nil }
+
+    /// The elements of fields that are lists, in lower case and without the empty ones.
+    func elements(_ name: String) -> [String] {
+        values(name).flatMap { $0.lowercased().split(separator: ",") }.map(\.withoutBlanks)
+            .filter { !$0.isEmpty }
+    }
+
+    func without(_ names: [String]) -> [MutantField] { filter { !names.contains($0.key) } }
+}
 
 /// A response as the mutant client has read it.
 struct MutantResponse {
-    var version: [UInt8] = []
+    var version = ""
     var status = 0
-    var reason: [UInt8] = []
+    var reason = ""
     var fields: [MutantField] = []
     var trailers: [MutantField] = []
     var interims: [UInt16] = []
@@ -14,291 +38,218 @@ struct MutantResponse {
     var use: String?
     /// Whether some of it is missing.
     var isIncomplete = false
-
-    func values(_ name: String) -> [[UInt8]] { fields.values(name) }
-
-    /// The elements of fields that are lists, in lower case and without the empty ones.
-    func elements(_ name: String) -> [String] { fields.elements(name) }
 }
 
-extension [MutantField] {
-    func values(_ name: String) -> [[UInt8]] {
-        filter { $0.name.latin1.lowercased() == name }.map(\.value)
-    }
-
-    func elements(_ name: String) -> [String] {
-        values(name).flatMap { $0.split(separator: UInt8(ascii: ",")) }
-            .map { $0.trimmed.latin1.lowercased() }.filter { !$0.isEmpty }
-    }
-
-    func has(_ name: String) -> Bool { !values(name).isEmpty }
-}
+/// The fields that say where a message ends.
+private let framing = ["content-length", "transfer-encoding"]
 
 extension MutantStream {
     /// Reads a response to a request with this method.
-    func response(to method: String, mutation: Mutation?) throws(MutantFault) -> MutantResponse {
+    func response(to method: String) throws(MutantFault) -> MutantResponse {
         var interims: [UInt16] = []
         while true {
-            var response = try head(mutation)
-            if mutation == .unknownStatusFails, (104..<200).contains(response.status) {
-                throw .refused("an unknown status")
-            }
-            if let hundreds = mutation?.unknownClass, response.status / 100 == hundreds,
-                response.status % 100 > 90
-            {
-                throw .refused("an unknown status")
-            }
-            let isInterim = (100..<200).contains(response.status) && response.status != 101
-            if isInterim, mutation != .interimsAreFinal, mutation != .oneInterim || interims.isEmpty {
-                guard interims.count < 100 else { throw .refused("too many interim responses") }
-                interims.append(UInt16(response.status))
+            var response = try head()
+            let status = response.status
+            let isUnknown = (104..<200).contains(status) || status % 100 > 90
+            let fails = mutation?.rawValue == "unknown\(status / 100)xxFails"
+            try demand(!isUnknown || !fails, "an unknown status")
+            let isInterim = (100..<200).contains(status) && status != 101 && mutation != .interimsAreFinal
+            if isInterim, mutation != .oneInterim || interims.isEmpty {
+                try demand(interims.count < 100, "too many interim responses")
+                interims.append(UInt16(status))
                 continue
             }
             response.interims = interims
-            try readContent(of: &response, method: method, mutation)
+            try readContent(of: &response, to: method)
             return response
         }
     }
 
-    private func head(_ mutation: Mutation?) throws(MutantFault) -> MutantResponse {
+    private func head() throws(MutantFault) -> MutantResponse {
         var response = MutantResponse()
         let line = try line()
-        let words = line.split(separator: 32, maxSplits: 2, omittingEmptySubsequences: false).map(Array.init)
-        guard words.count >= 2, words[0].count == 8, words[0].starts(with: "HTTP/1.".utf8),
-            words[0][7].isDigit, words[1].count == 3, words[1].allSatisfy(\.isDigit),
-            let status = Int(words[1].latin1), status >= 100, !line.contains(0),
-            !line.contains(13) || mutation == .keepsCRInReason
-        else { throw .refused("the status line is none") }
-        response.version = Array(words[0].dropFirst(5))
-        response.status = status
-        response.reason = words.count > 2 ? words[2] : []
-        response.fields = try fields(mutation, &response.reason)
-        if mutation == .largeRangesFail,
-            response.values("content-range").contains(where: { range in
-                range.split { !$0.isDigit }.contains { Int($0.latin1) == nil }
-            })
-        {
-            throw .refused("a range that is too large")
+        let words = line.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
+        let isClean = !line.unicodeScalars.contains {
+            $0 == "\0" || $0 == "\r" && mutation != .keepsCRInReason
         }
+        guard words.count >= 2, words[0].utf8.count == 8, words[0].hasPrefix("HTTP/1."), isClean,
+            words[0].suffix(1).isDigits, words[1].utf8.count == 3, words[1].isDigits,
+            let status = Int(words[1]), status >= 100
+        else { throw .refused("the status line is none") }
+        response.version = String(words[0].dropFirst(5))
+        response.status = status
+        response.reason = words.count > 2 ? String(words[2]) : ""
+        response.fields = try fields(&response.reason)
+        let numbers = response.fields.values("content-range").flatMap { $0.split { !$0.isNumber } }
+        try demand(mutation != .largeRangesFail || numbers.allSatisfy { Int($0) != nil }, "a large range")
         return response
     }
 
-    private func trailers(_ mutation: Mutation?) throws(MutantFault) -> [MutantField] {
-        var reason: [UInt8] = []
-        return try fields(
-            mutation == .keepsCRInTrailers ? .keepsCR : mutation == .keepsCR ? nil : mutation,
-            &reason
-        )
-    }
-
     /// Reads field lines up to the empty one.
-    private func fields(_ mutation: Mutation?, _ reason: inout [UInt8]) throws(MutantFault) -> [MutantField] {
-        var fields: [MutantField] = []
-        var leading = 0
+    private func fields(
+        _ reason: inout String,
+        isTrailer: Bool = false
+    ) throws(MutantFault) -> [MutantField] {
+        let keepsCR = mutation == (isTrailer ? .keepsCRInTrailers : .keepsCR)
+        var (fields, leading) = ([MutantField](), 0)
         while true {
             var line = try line()
             if line.isEmpty { return fields }
-            guard fields.count < 1000 else { throw .refused("too many fields") }
-            if line[0] == 32 || line[0] == 9 {
-                guard mutation != .foldsEndValues else { continue }
-                let framing = ["content-length", "transfer-encoding"]
-                if mutation == .foldsEndFraming, let last = fields.last,
-                    framing.contains(last.name.latin1.lowercased())
-                {
+            try demand(fields.count < 1000, "too many fields")
+            if line.first == " " || line.first == "\t" {
+                line = line.withoutBlanks
+                if let last = fields.indices.last {
+                    let isCut = mutation == .foldsEndFraming && framing.contains(fields[last].key)
+                    if mutation == .foldsEndValues || isCut { continue }
+                    let fold = mutation == .keepsFolds ? "\r\n " : " "
+                    fields[last].value = (fields[last].value + fold + line).withoutBlanks
                     continue
                 }
-                if fields.isEmpty {
-                    leading += 1
-                    if mutation == .joinsSecondLeadingLine, leading == 1 { continue }
-                    if mutation == .joinsLeadingLineToReason {
-                        reason += [32] + line[...].trimmed
-                        continue
-                    }
-                    guard mutation == .joinsLeadingLine || mutation == .joinsSecondLeadingLine else {
-                        throw .refused("blanks before the first field")
-                    }
-                    line = Array(line[...].trimmed)
-                } else {
-                    let fold: [UInt8] = mutation == .keepsFolds ? [13, 10, 32] : [32]
-                    let last = fields.count - 1
-                    fields[last].value = Array((fields[last].value + fold + line[...].trimmed)[...].trimmed)
+                leading += 1
+                if mutation == .foldsEndValues || mutation == .joinsSecondLeadingLine && leading == 1 {
                     continue
                 }
+                if mutation == .joinsLeadingLineToReason {
+                    reason += " " + line
+                    continue
+                }
+                let joins = mutation == .joinsLeadingLine || mutation == .joinsSecondLeadingLine
+                try demand(joins, "blanks before the first field")
             }
-            guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > 0,
-                line[..<colon].allSatisfy(\.isTokenByte)
-            else { throw .refused("the name of a field is none") }
-            var value = Array(line[(colon + 1)...])
-            if mutation != .keepsBlanks { value = Array(value[...].trimmed) }
-            if mutation == .trimsBeyondASCII { value = value.withoutWideBlanks }
-            let framing = ["content-length", "transfer-encoding"]
-            if mutation == .dropsControlsInFraming, framing.contains(line[..<colon].latin1.lowercased()) {
-                value.removeAll { $0 == 13 || $0 == 0 }
-            }
-            let isClean = !value.contains {
-                $0 == 13 && mutation != .keepsCR || $0 == 0 && mutation != .keepsNUL
-            }
-            guard isClean else { throw .refused("CR or NUL in a value") }
-            fields.append((Array(line[..<colon]), value))
+            fields.append(try field(line, keepsCR: keepsCR))
         }
     }
 
-    private func readContent(
-        of response: inout MutantResponse,
-        method: String,
-        _ mutation: Mutation?
-    ) throws(MutantFault) {
+    private func field(_ line: String, keepsCR: Bool) throws(MutantFault) -> MutantField {
+        let parts = line.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2, parts[0].isToken else { throw .refused("the name of a field is none") }
+        let value = mutation == .keepsBlanks ? String(parts[1]) : parts[1].withoutBlanks
+        var field = MutantField(String(parts[0]), value)
+        if mutation == .trimsBeyondASCII { field.value = value.replacing("\u{C2}\u{A0}", with: "") }
+        if mutation == .dropsControlsInFraming, framing.contains(field.key) {
+            field.value.unicodeScalars.removeAll { $0 == "\r" || $0 == "\0" }
+        }
+        let isClean = !field.value.unicodeScalars.contains {
+            $0 == "\r" && !keepsCR || $0 == "\0" && mutation != .keepsNUL
+        }
+        try demand(isClean, "CR or NUL in a value")
+        return field
+    }
+
+    /// Whether the connection ends behind this response.
+    private func ends(behind response: MutantResponse, to method: String) -> Bool {
+        var options = response.fields.elements("connection")
+        if mutation == .closeInLastField { options = options.suffix(1) }
+        if response.version == "1.0", !options.contains("keep-alive") { return true }
+        let ignored = ["ignoresClose", "ignoresClose\(response.status)", "ignoresClose\(method)"]
+        let ignores =
+            ignored.contains(mutation?.rawValue ?? "")
+            || mutation == .ignoresCloseOfErrors && response.status >= 300
+            || mutation == .ignoresCloseOfOtherMethods && method != "GET"
+        return options.contains("close") && !ignores
+    }
+
+    private func readContent(of response: inout MutantResponse, to method: String) throws(MutantFault) {
         let isTunnel = method == "CONNECT" && (200..<300).contains(response.status)
         if isTunnel, mutation != .tunnelsHaveContent { return }
-        let hasNone = method == "HEAD" && mutation != .headHasContent || [204, 304].contains(response.status)
+        let isBare = [204, 304].contains(response.status)
+        let fields = response.fields
+        var codings = fields.elements("transfer-encoding")
         takesLeftovers =
             switch mutation {
             case .takesLeftovers: true
             case .takesLeftoversOfHEAD: method == "HEAD"
-            case .takesLeftoversOfNoContent: [204, 304].contains(response.status)
-            case .takesLeftoversOfChunks: response.elements("transfer-encoding") == ["chunked"]
+            case .takesLeftoversOfNoContent: isBare
+            case .takesLeftoversOfChunks: codings == ["chunked"]
             default: false
             }
-        var options = response.elements("connection")
-        if mutation == .elementsStartAtComma {
-            options = response.values("connection").map { $0.latin1.lowercased() }
+        if ends(behind: response, to: method) { isOpen = false }
+        let elements = fields.values("transfer-encoding").flatMap {
+            $0.split(separator: ",", omittingEmptySubsequences: false)
         }
-        if mutation == .closeInLastField {
-            options = response.values("connection").suffix(1).map { $0.latin1.lowercased() }
-        }
-        let own = mutation?.rawValue
-        let ignoresClose =
-            own == "ignoresClose\(response.status)" || own == "ignoresClose\(method)"
-            || mutation == .ignoresClose || mutation == .ignoresCloseOfErrors && response.status >= 300
-            || mutation == .ignoresCloseOfOtherMethods && method != "GET"
-        if !ignoresClose, options.contains("close") { isOpen = false }
-        if response.version == Array("1.0".utf8), !options.contains("keep-alive") { isOpen = false }
-        if hasNone || mutation == .skipsContent && response.status >= 300 { return }
-        var codings = response.elements("transfer-encoding")
+        let isEmpty = elements.contains { $0.withoutBlanks.isEmpty }
+        try demand(mutation != .emptyElementsFail || !isEmpty, "an empty element")
+        if isBare || method == "HEAD" && mutation != .headHasContent { return }
+        if mutation == .skipsContent, response.status >= 300 { return }
         if mutation == .chunkedByEnd, codings.last?.hasSuffix("chunked") ?? false { codings = ["chunked"] }
         if mutation == .chunkedAnywhere, codings.contains("chunked") { codings = ["chunked"] }
-        if mutation == .elementsStartAtComma {
-            codings = response.values("transfer-encoding").map { $0.latin1.lowercased() }
-        }
-        let lengths = response.values("content-length").flatMap {
-            $0.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false).map {
-                [UInt8]($0.trimmed)
-            }
+        let lengths = fields.values("content-length").flatMap {
+            $0.split(separator: ",", omittingEmptySubsequences: false).map(\.withoutBlanks)
         }
         if !codings.isEmpty, mutation != .noChunks, mutation != .lengthWins || lengths.isEmpty {
-            guard codings == ["chunked"] else {
-                try loseFraming(mutation)
-                throw .refused("a transfer coding that is not known")
-            }
-            guard lengths.isEmpty || mutation == .keepsOldChunks else { throw .refused("two framings") }
-            if response.version == Array("1.0".utf8), mutation != .keepsOldChunks { isOpen = false }
-            (response.content, response.trailers) = try chunks(mutation)
-            response.mergeTrailers(mutation)
-        } else if let first = mutation == .readsLastLength ? lengths.last : lengths.first {
-            let readsOne = mutation == .readsFirstLength || mutation == .readsLastLength
-            let isValid = lengths.allSatisfy {
-                (readsOne || $0 == first) && !$0.isEmpty && $0.allSatisfy(\.isDigit)
-            }
-            if !isValid, mutation == .keepsBadLengths { return }
-            guard isValid || mutation == .readsBadLengths else {
-                try loseFraming(mutation)
-                throw .refused("an invalid length")
-            }
-            let digits = first.filter { $0.isDigit }.latin1
-            let length = mutation == .wrapsLengths ? digits.wrapped(radix: 10) : Int(digits)
-            guard let length, length < 1 << 40 else { throw .refused("the length is too large") }
-            response.content = try take(upTo: length)
-            if response.content.count < length {
-                isOpen = false
-                response.isIncomplete = mutation == .storesIncomplete
-                guard mutation == .acceptsShort || response.isIncomplete else {
-                    throw .ended("the content is too short")
-                }
-            }
+            try loseFraming(unless: codings == ["chunked"], "a transfer coding that is not known")
+            try demand(lengths.isEmpty || mutation == .keepsOldChunks, "two framings")
+            if response.version == "1.0", mutation != .keepsOldChunks { isOpen = false }
+            try readChunks(&response)
+        } else if !lengths.isEmpty {
+            try readContent(of: &response, lengths: lengths)
         } else {
             isOpen = false
             response.content = try rest()
         }
     }
 
-    /// Drops what has come of a response without a valid framing, to use the connection again.
-    private func loseFraming(_ mutation: Mutation?) throws(MutantFault) {
-        guard mutation == .reusesBadFraming else { return }
-        _ = try take(upTo: buffer.count)
-        outlivesFault = true
+    private func readContent(of response: inout MutantResponse, lengths: [String]) throws(MutantFault) {
+        let chosen = mutation == .readsLastLength ? lengths[lengths.count - 1] : lengths[0]
+        let readsOne = mutation == .readsFirstLength || mutation == .readsLastLength
+        let isValid = lengths.allSatisfy { (readsOne || $0 == chosen) && $0.isDigits }
+        if !isValid, mutation == .keepsBadLengths { return }
+        try loseFraming(unless: isValid || mutation == .readsBadLengths, "an invalid length")
+        let digits = chosen.filter { $0.isASCII && $0.isNumber }
+        let length = mutation == .wrapsLengths ? digits.wrapped(radix: 10) : Int(digits)
+        guard let length, length < 1 << 40 else { throw .refused("the length is too large") }
+        response.content = try take(upTo: length)
+        guard response.content.count < length else { return }
+        isOpen = false
+        response.isIncomplete = mutation == .storesIncomplete
+        if mutation != .acceptsShort, !response.isIncomplete { throw .ended("the content is too short") }
     }
 
-    private func chunks(_ mutation: Mutation?) throws(MutantFault) -> ([UInt8], [MutantField]) {
-        var content: [UInt8] = []
+    /// Throws unless the framing of a response is valid. A mutant then drops what has come of it, to use the
+    /// connection again.
+    private func loseFraming(unless isValid: Bool, _ why: String) throws(MutantFault) {
+        if isValid { return }
+        outlivesFault = mutation == .reusesBadFraming
+        if outlivesFault { _ = try take(upTo: buffer.count) }
+        throw .refused(why)
+    }
+
+    private func readChunks(_ response: inout MutantResponse) throws(MutantFault) {
         do throws(MutantFault) {
-            while true {
-                let size = try chunkSize(mutation)
-                guard size > 0 else { return (content, try trailers(mutation)) }
+            while case let size = try chunkSize(), size > 0 {
                 let data = try take(upTo: size)
-                content += data
-                guard data.count == size else {
-                    throw MutantFault.ended("the connection ended within a chunk")
-                }
-                guard try line().isEmpty else { throw MutantFault.refused("no line end behind a chunk") }
+                response.content += data
+                if data.count < size { throw .ended("the connection ended within a chunk") }
+                try demand(try line().isEmpty, "no line end behind a chunk")
             }
+            response.trailers = try fields(&response.reason, isTrailer: true)
         } catch .ended where mutation == .acceptsCutChunks {
             isOpen = false
-            return (content, [])
+            return
         }
-    }
-
-    private func chunkSize(_ mutation: Mutation?) throws(MutantFault) -> Int {
-        let line = try line()
-        let end = line.firstIndex(of: UInt8(ascii: ";")) ?? line.count
-        var digits = line[..<end]
-        if end < line.count, mutation != .noBlanksBeforeExtensions { digits = digits.trimmed }
-        guard !digits.isEmpty, digits.allSatisfy(\.isHexDigit) else { throw .refused("the size of a chunk") }
-        if end < line.count {
-            if mutation == .noExtensions { throw .refused("a chunk extension") }
-            if mutation == .noQuotedPairs, line.contains(UInt8(ascii: "\\")) { throw .refused("a backslash") }
-            guard !line.contains(13), !line.contains(0) else { throw .refused("a chunk extension") }
-        }
-        let text = Array(digits).latin1
-        let size = mutation == .wrapsChunkSizes ? text.wrapped(radix: 16) : Int(text, radix: 16)
-        guard let size, size < 1 << 40 else { throw .refused("a chunk is too large") }
-        return size
-    }
-}
-
-extension MutantResponse {
-    fileprivate mutating func mergeTrailers(_ mutation: Mutation?) {
-        if mutation == .mergesTrailers { fields += trailers }
+        if mutation == .mergesTrailers { response.fields += response.trailers }
         guard mutation == .trailersReplaceFields || mutation == .trailersJoinFields else { return }
-        for trailer in trailers {
-            for index in fields.indices
-            where fields[index].name.latin1.lowercased() == trailer.name.latin1.lowercased() {
-                let old = mutation == .trailersJoinFields ? fields[index].value + Array(", ".utf8) : []
-                fields[index].value = old + trailer.value
+        for trailer in response.trailers {
+            for index in response.fields.indices where response.fields[index].key == trailer.key {
+                let old = mutation == .trailersJoinFields ? response.fields[index].value + ", " : ""
+                response.fields[index].value = old + trailer.value
             }
         }
     }
-}
 
-extension Mutation {
-    /// The class whose unknown statuses are faults.
-    fileprivate var unknownClass: Int? {
-        switch self {
-        case .unknown2xxFails: 2
-        case .unknown3xxFails: 3
-        case .unknown4xxFails: 4
-        case .unknown5xxFails: 5
-        default: nil
+    private func chunkSize() throws(MutantFault) -> Int {
+        let line = try line()
+        var digits = String(line.prefix { $0 != ";" })
+        if digits != line {
+            try demand(mutation != .noExtensions, "a chunk extension")
+            let isClean = !line.unicodeScalars.contains { $0 == "\r" || $0 == "\0" }
+            try demand(isClean, "a chunk extension")
+            if mutation != .noBlanksBeforeExtensions { digits = digits.withoutBlanks }
         }
-    }
-}
-
-extension [UInt8] {
-    /// Without no-break spaces in UTF-8 at both ends.
-    fileprivate var withoutWideBlanks: [UInt8] {
-        var rest = self[...]
-        while rest.starts(with: [0xC2, 0xA0]) { rest = rest.dropFirst(2) }
-        while rest.suffix(2).elementsEqual([0xC2, 0xA0]) { rest = rest.dropLast(2) }
-        return Array(rest)
+        try demand(!digits.isEmpty && digits.utf8.allSatisfy(\.isHexDigit), "the size of a chunk")
+        let size = mutation == .wrapsChunkSizes ? digits.wrapped(radix: 16) : Int(digits, radix: 16)
+        guard let size, size < 1 << 40 else { throw .refused("a chunk is too large") }
+        return size
     }
 }
 
@@ -307,11 +258,20 @@ extension ArraySlice<UInt8> {
 
     /// Without blanks at both ends.
     var trimmed: ArraySlice<UInt8> {
-        var rest = self
-        while let first = rest.first, first == 32 || first == 9 { rest.removeFirst() }
-        while let last = rest.last, last == 32 || last == 9 { rest.removeLast() }
-        return rest
+        let rest = drop { $0 == 32 || $0 == 9 }
+        return rest.lastIndex { $0 != 32 && $0 != 9 }.map { rest[...$0] } ?? []
     }
+}
+
+extension StringProtocol {
+    /// Without blanks at both ends.
+    var withoutBlanks: String {
+        let rest = drop { $0 == " " || $0 == "\t" }
+        return rest.lastIndex { $0 != " " && $0 != "\t" }.map { String(rest[...$0]) } ?? ""
+    }
+
+    var isDigits: Bool { !isEmpty && utf8.allSatisfy(\.isDigit) }
+    var isToken: Bool { !isEmpty && utf8.allSatisfy(\.isTokenByte) }
 }
 
 extension String {

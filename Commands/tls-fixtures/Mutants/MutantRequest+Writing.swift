@@ -10,101 +10,99 @@ extension MutantRequest {
     ) throws(MutantFault) -> (head: [UInt8], content: [UInt8]) {
         try check(mutation)
         var lines: [MutantField] = []
-        func add(_ name: String, _ value: String) { lines.append((Array(name.utf8), Array(value.utf8))) }
-        add("Host", host(mutation))
-        if mutation == .noHost || proxy != nil && mutation == .noHostForProxies { lines = [] }
-        if !fields.has("user-agent") { add("User-Agent", "mutant/1") }
-        if mutation == .repeatsUserAgent { add("User-Agent", "again/1") }
-        if mutation == .listsWithEmptyElements { add("Accept", "*/*, ,text/html") }
-        if mutation == .listsWithBlanks { add("Accept", "*/*;q = 0.5") }
-        if mutation == .ownReferer || mutation == .ownRefererWithContent && body != nil {
-            add("Referer", url.withoutFragment.withoutCredentials.text)
+        func add(_ name: String, _ value: String, if isThere: Bool = true) {
+            if isThere { lines.append(MutantField(name, value)) }
         }
-        let owned: Set<String> = [
+        let hasNoHost = mutation == .noHost || proxy != nil && mutation == .noHostForProxies
+        add("Host", host(mutation), if: !hasNoHost)
+        add("User-Agent", "mutant/1", if: !fields.has("user-agent"))
+        add("User-Agent", "again/1", if: mutation == .repeatsUserAgent)
+        add("Accept", "*/*, ,text/html", if: mutation == .listsWithEmptyElements)
+        add("Accept", "*/*;q = 0.5", if: mutation == .listsWithBlanks)
+        let refers = mutation == .ownReferer || mutation == .ownRefererWithContent && body != nil
+        add("Referer", url.withoutFragment.withoutCredentials.text, if: refers)
+        lines += fields.without([
             "host", "content-length", "transfer-encoding", "connection", "keep-alive", "proxy-connection",
             "te", "trailer", "upgrade", "expect",
-        ]
-        lines += fields.filter { !owned.contains($0.name.latin1.lowercased()) }
-        if mutation == .repeatsContentType, body != nil {
-            add("Content-Type", "text/plain")
-            add("Content-Type", "text/html")
-        }
-        let content = addFraming(to: &lines, mutation)
-        addConnection(to: &lines, mutation)
-        if let field = proxy?.authorization { add("Proxy-Authorization", field) }
-        if mutation == .expectsWithoutContent && body == nil
+        ])
+        add("Content-Type", "text/plain", if: mutation == .repeatsContentType && body != nil)
+        add("Content-Type", "text/html", if: mutation == .repeatsContentType && body != nil)
+        var content = addFraming(to: &lines, mutation)
+        lines += connectionFields(mutation)
+        add("Proxy-Authorization", proxy?.authorization ?? "", if: proxy?.authorization != nil)
+        let expects =
+            mutation == .expectsWithoutContent && body == nil
             || mutation == .expectsWithHEAD && method == "HEAD"
-        {
-            add("Expect", "100-continue")
-        }
-        var head =
-            (method.latin1Bytes ?? Array(method.utf8)) + [32] + target(mutation, proxy: proxy)
-            + Array(mutation == .claimsNewerVersion ? " HTTP/1.2\r\n".utf8 : " HTTP/1.1\r\n".utf8)
+        add("Expect", "100-continue", if: expects)
+        let version = mutation == .claimsNewerVersion ? " HTTP/1.2\r\n" : " HTTP/1.1\r\n"
+        var head = method.bytesOfField + [32] + target(mutation, isForProxy: proxy != nil)
+        head += Array(version.utf8)
         if mutation == .leadsWithBlank { head += Array(" X-Pad: 1\r\n".utf8) }
-        for line in lines { head += line.name + [58, 32] + line.value + [13, 10] }
+        for line in lines { head += line.line }
         if mutation == .prefixesLineEnd { head = [13, 10] + head }
         let isFollowed =
             mutation == .appendsLineEnd && body != nil || mutation == .appendsLineEndToChunks && isStream
-        return (head + [13, 10], isFollowed ? content + [13, 10] : content)
+        if isFollowed { content += [13, 10] }
+        return (head + [13, 10], content)
     }
 
     /// Throws if the message cannot be written as HTTP.
     private func check(_ mutation: Mutation?) throws(MutantFault) {
-        let name = method.latin1Bytes ?? Array(method.utf8)
-        func isToken(_ bytes: [UInt8]) -> Bool {
-            !bytes.isEmpty && bytes.allSatisfy { $0.isTokenByte || $0 == 13 && mutation == .sendsCR }
+        func isName(_ text: String) -> Bool {
+            mutation == .sendsAnything
+                || (mutation == .sendsCR ? text.filter { $0 != "\r" } : text).isToken
         }
-        guard mutation == .sendsAnything || isToken(name),
-            method != "CONNECT"
-        else { throw .refused("the method") }
+        // Line ends with a blank are not seen in values by some.
+        let folds: [Mutation: [[UInt8]]] = [
+            .sendsFolds: [[13, 10, 32]], .sendsFoldsWithTabs: [[13, 10, 9]],
+            .sendsFoldsWithoutCR: [[10, 32], [10, 9]],
+        ]
+        try demand(isName(method) && method != "CONNECT", "the method")
         for field in fields {
-            guard mutation == .sendsAnything || isToken(field.name) else {
-                throw .refused("the name of a field")
+            try demand(isName(field.name), "the name of a field")
+            var value = field.value.bytesOfField
+            for fold in mutation.flatMap({ folds[$0] }) ?? [] {
+                value = Array(value.split(separator: fold).joined())
             }
-            var value = field.value
-            for fold in mutation?.sentFolds ?? [] { value = value.without(fold) }
             let isClean = value.allSatisfy {
                 $0 == 9 || $0 >= 32 && $0 != 127 || $0 == 13 && mutation == .sendsCR
-                    || mutation == .sendsAnything
+                    || $0 != 10 && mutation == .sendsAnything
             }
-            guard isClean, !value.contains(10) else { throw .refused("the value of a field") }
+            try demand(isClean, "the value of a field")
         }
-        if method == "TRACE", mutation != .tracesWithContent, body != nil {
-            throw .refused("TRACE with content")
+        if method == "TRACE" {
+            try demand(body == nil || mutation == .tracesWithContent, "TRACE with content")
+            let secrets = ["cookie", "authorization", "proxy-authorization"].contains(where: fields.has)
+            try demand(!secrets || mutation == .tracesSecrets, "TRACE with secrets")
         }
-        let secrets: Set<String> = ["cookie", "authorization", "proxy-authorization"]
-        if method == "TRACE", mutation != .tracesSecrets,
-            fields.contains(where: { secrets.contains($0.name.latin1.lowercased()) })
-        {
-            throw .refused("TRACE with secrets")
-        }
-        if fields.has("host"), fields.values("host") != [Array(host(nil).utf8)] {
-            throw .refused("Host of the caller")
-        }
+        let hosts = fields.values("host")
+        try demand(hosts.isEmpty || hosts == [host(nil)], "Host of the caller")
     }
 
     private func host(_ mutation: Mutation?) -> String {
-        mutation == .hostIsAddress ? "127.0.0.1" : url.authority
+        if mutation == .hostWithoutPort { return String(url.authority.prefix { $0 != ":" }) }
+        return mutation == .hostIsAddress ? "127.0.0.1" : url.authority
     }
 
-    private func target(_ mutation: Mutation?, proxy: Job.ProxyChoice?) -> [UInt8] {
-        let absolute = Array("http://\(url.authority)".utf8) + url.targetBytes
-        if mutation == .authorityAsTarget, method != "GET" { return Array(url.authority.utf8) }
-        if proxy != nil { return mutation == .pathsForProxies ? url.targetBytes : absolute }
-        if mutation == .absoluteTargets { return absolute }
-        if mutation == .emptyTargets, url.target == "/" { return [] }
-        if mutation == .targetsWithoutQuery {
-            return Array(url.targetBytes.prefix { $0 != UInt8(ascii: "?") })
+    private func target(_ mutation: Mutation?, isForProxy: Bool) -> [UInt8] {
+        let target = url.targetBytes
+        let user = mutation == .usersForProxies ? "me:secret@" : ""
+        let absolute = Array("http://\(user)\(url.authority)".utf8) + target
+        return switch mutation {
+        case .authorityAsTarget where method != "GET": Array(url.authority.utf8)
+        case .absoluteTargets: absolute
+        case .pathsForProxies: target
+        case _ where isForProxy: absolute
+        case .emptyTargets where url.target == "/": []
+        case .targetsWithoutQuery: Array(target.prefix { $0 != UInt8(ascii: "?") })
+        case .queriesWithoutSlash where url.target.hasPrefix("/?"): Array(target.dropFirst())
+        default: target
         }
-        if mutation == .queriesWithoutSlash, url.target.hasPrefix("/?") {
-            return Array(url.targetBytes.dropFirst())
-        }
-        return url.targetBytes
     }
 
     /// Adds the fields of the framing, and returns the content as it is sent.
     private func addFraming(to lines: inout [MutantField], _ mutation: Mutation?) -> [UInt8] {
-        func add(_ name: String, _ value: String) { lines.append((Array(name.utf8), Array(value.utf8))) }
+        func add(_ name: String, _ value: String) { lines.append(MutantField(name, value)) }
         guard let body else {
             if ["POST", "PUT", "PATCH"].contains(method) { add("Content-Length", "0") }
             return []
@@ -112,58 +110,62 @@ extension MutantRequest {
         if method == "OPTIONS", !fields.has("content-type"), mutation != .optionsWithoutType {
             add("Content-Type", "application/octet-stream")
         }
-        if let coding = fields.values("transfer-encoding").first, mutation == .codesWithoutChunks {
-            lines.append((Array("Transfer-Encoding".utf8), coding))
+        if let coding = fields.value("transfer-encoding"), mutation == .codesWithoutChunks {
+            add("Transfer-Encoding", coding)
             return body
         }
         let isUnframed = mutation == .sendsUnframed || mutation == .unframedOverTLS && url.scheme == .https
-        if isUnframed || mutation?.unframedMethod == method { return body }
-        guard isStream else {
-            let text = String(decoding: body, as: UTF8.self).unicodeScalars
-            add("Content-Length", "\(mutation == .lengthsInCharacters ? text.count : body.count)")
-            guard mutation == .sendsBothFramings else { return body }
+        if isUnframed || mutation?.rawValue == "unframed\(method)" { return body }
+        let chunked = body.chunked
+        let count =
+            mutation == .lengthsInCharacters
+            ? String(decoding: body, as: UTF8.self).unicodeScalars.count : body.count
+        switch mutation {
+        case .sendsBothFramings:
+            add("Content-Length", "\(count)")
             add("Transfer-Encoding", "chunked")
-            return body.chunked
-        }
-        if mutation == .streamsOfLengthZero || mutation == .streamsOfSignedLength {
-            add("Content-Length", mutation == .streamsOfLengthZero ? "0" : "+\(body.count)")
+            return chunked
+        case _ where !isStream:
+            add("Content-Length", "\(count)")
             return body
+        case .streamsOfLengthZero, .streamsOfSignedLength:
+            add("Content-Length", mutation == .streamsOfLengthZero ? "0" : "+\(count)")
+            return body
+        case .chunksTwice:
+            add("Transfer-Encoding", "chunked, chunked")
+            return chunked.chunked
+        default: add("Transfer-Encoding", "chunked")
         }
-        if mutation == .sendsBothFramings { add("Content-Length", "\(body.count)") }
-        add("Transfer-Encoding", mutation == .chunksTwice ? "chunked, chunked" : "chunked")
-        let chunks = mutation == .chunksTwice ? body.chunked.chunked : body.chunked
-        if mutation == .repeatsTrailers || mutation == .ownTrailers {
-            let line = Array("Content-Type: a/b\r\n".utf8)
-            return Array(chunks.dropLast(2)) + line + (mutation == .ownTrailers ? [] : line) + [13, 10]
+        let (open, trailer) = (Array(chunked.dropLast(2)), Array("Content-Type: a/b\r\n".utf8))
+        switch mutation {
+        case .repeatsTrailers: return open + trailer + trailer + [13, 10]
+        case .ownTrailers: return open + trailer + [13, 10]
+        case .extensionsWithBlanks:
+            let end = chunked.firstIndex(of: 13) ?? 0
+            return chunked[..<end] + Array(";a = b".utf8) + chunked[end...]
+        default: return chunked
         }
-        guard mutation == .extensionsWithBlanks, let end = chunks.firstIndex(of: 13) else { return chunks }
-        return chunks[..<end] + Array(";a = b".utf8) + chunks[end...]
     }
 
-    private func addConnection(to lines: inout [MutantField], _ mutation: Mutation?) {
-        func add(_ name: String, _ value: String) { lines.append((Array(name.utf8), Array(value.utf8))) }
-        var options = fields.elements("connection").filter { $0 == "close" }
-        if fields.elements("connection").contains("cache-control"), mutation == .listsCacheControl {
-            options.append("cache-control")
-        }
+    private func connectionFields(_ mutation: Mutation?) -> [MutantField] {
+        let asked = fields.elements("connection")
+        let known = mutation == .listsCacheControl ? ["close", "cache-control"] : ["close"]
+        var options = asked.filter(known.contains)
         let te = fields.elements("te").filter { $0 != "chunked" || mutation == .chunkedInTE }
-        let isSecure = url.scheme == .https
-        switch mutation {
-        case .unlistedTEWithContent where body != nil: add("TE", "trailers")
-        case .unlistedTEOverTLS where isSecure: add("TE", "trailers")
-        case .unlistedKeepAliveWithContent where body != nil: add("Keep-Alive", "timeout=5")
-        case .unlistedUpgradeWithContent where body != nil: add("Upgrade", "h2c")
-        default: break
-        }
-        if !te.isEmpty {
-            add("TE", te.joined(separator: ", "))
-            if mutation != .unlistedTE { options.append("TE") }
-        }
-        if mutation == .unlistedKeepAlive { add("Keep-Alive", "timeout=5") }
-        if mutation == .unlistedUpgrade, fields.has("upgrade") {
-            lines += fields.filter { $0.name.latin1.lowercased() == "upgrade" }
-        }
-        if !options.isEmpty { add("Connection", options.joined(separator: ", ")) }
+        if !te.isEmpty, mutation != .unlistedTE { options.append("TE") }
+        let hasContent = body != nil
+        let line: (name: String, value: String)? =
+            switch mutation {
+            case .unlistedTEWithContent where hasContent: ("TE", "trailers")
+            case .unlistedTEOverTLS where url.scheme == .https: ("TE", "trailers")
+            case .unlistedKeepAlive: ("Keep-Alive", "timeout=5")
+            case .unlistedKeepAliveWithContent where hasContent: ("Keep-Alive", "timeout=5")
+            case .unlistedUpgrade: fields.value("upgrade").map { ("Upgrade", $0) }
+            case .unlistedUpgradeWithContent where hasContent: ("Upgrade", "h2c")
+            default: nil
+            }
+        let lines = [("TE", te.joined(separator: ", ")), ("Connection", options.joined(separator: ", "))]
+        return (lines.filter { !$0.1.isEmpty } + [line].compactMap(\.self)).map(MutantField.init)
     }
 }
 
@@ -172,28 +174,5 @@ extension [UInt8] {
     fileprivate var chunked: [UInt8] {
         let end = Array("0\r\n\r\n".utf8)
         return isEmpty ? end : Array("\(String(count, radix: 16))\r\n".utf8) + self + [13, 10] + end
-    }
-
-    fileprivate func without(_ part: [UInt8]) -> [UInt8] {
-        var rest = self
-        while let found = rest.firstRange(of: part) { rest.removeSubrange(found) }
-        return rest
-    }
-}
-
-extension Mutation {
-    /// The line ends with a blank that are not seen in values.
-    fileprivate var sentFolds: [[UInt8]] {
-        switch self {
-        case .sendsFolds: [[13, 10, 32]]
-        case .sendsFoldsWithTabs: [[13, 10, 9]]
-        case .sendsFoldsWithoutCR: [[10, 32], [10, 9]]
-        default: []
-        }
-    }
-
-    /// The method whose content alone is not framed.
-    fileprivate var unframedMethod: String? {
-        rawValue.hasPrefix("unframed") ? String(rawValue.dropFirst("unframed".count)) : nil
     }
 }

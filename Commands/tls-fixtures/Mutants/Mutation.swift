@@ -1,177 +1,103 @@
 /// The switches of the mutant client. Each changes bytes that it sends or accepts, so that one sentence is
-/// broken. `musts.json` says which.
+/// broken. `musts.json` says which; what is not plain from the name is said here.
 enum Mutation: String, CaseIterable, Sendable {
-    // MARK: What is sent (RFC 9112, RFC 9110)
-
-    /// Names and values are not checked.
-    case sendsAnything
-    /// A CR within a value is sent.
-    case sendsCR
-    /// A folded value is sent as it is: folded with a space, with a tab, or without CR.
+    // What is sent (RFC 9112, RFC 9110). Names and values are not checked; a CR in a value is sent.
+    case sendsAnything, sendsCR
+    // A folded value is sent as it is.
     case sendsFolds, sendsFoldsWithTabs, sendsFoldsWithoutCR
-    case prefixesLineEnd, appendsLineEnd, appendsLineEndToChunks
-    /// A line with a blank before it stands behind the request line.
-    case leadsWithBlank
-    case noHost, noHostForProxies
-    /// Host is the address that is connected to.
-    case hostIsAddress
-    case absoluteTargets, emptyTargets, targetsWithoutQuery, queriesWithoutSlash
-    /// The target of other methods than GET is the authority.
-    case authorityAsTarget
-    /// A proxy is given the path alone.
-    case pathsForProxies
-    case tunnelsToURLs, tunnelsWithoutPort
-    case claimsNewerVersion
-    /// A content is sent without a field that frames it.
+    case prefixesLineEnd, appendsLineEnd, appendsLineEndToChunks, leadsWithBlank
+    case noHost, noHostForProxies, hostIsAddress, hostWithoutPort, usersForProxies
+    case absoluteTargets, emptyTargets, targetsWithoutQuery, queriesWithoutSlash, authorityAsTarget
+    case pathsForProxies, tunnelsToURLs, tunnelsWithoutPort, claimsNewerVersion
+    // A content is sent without a field that frames it: always, or that of one method.
     case sendsUnframed, unframedOnKept, unframedOverTLS
-    /// The same for one method.
     case unframedGET, unframedPOST, unframedPUT, unframedPATCH, unframedDELETE, unframedOPTIONS, unframedPURGE
-    /// A content of unknown length comes behind a length.
-    case streamsOfLengthZero, streamsOfSignedLength, lengthsInCharacters
-    case sendsBothFramings
-    case chunksTwice
-    /// A transfer coding of the caller is sent alone.
-    case codesWithoutChunks
+    case streamsOfLengthZero, streamsOfSignedLength, lengthsInCharacters, sendsBothFramings
+    // A content is chunked twice; a transfer coding of the caller is sent alone.
+    case chunksTwice, codesWithoutChunks
     case repeatsUserAgent, repeatsContentType, repeatsTrailers, ownTrailers
     case listsWithEmptyElements, listsWithBlanks, extensionsWithBlanks
-    case chunkedInTE, unlistedTE, unlistedKeepAlive, unlistedUpgrade
-    /// The same where nothing asked for it: in requests with content, or over TLS.
+    // Fields about the connection that it does not list, also where nothing asked for them.
+    case chunkedInTE, unlistedTE, unlistedKeepAlive, unlistedUpgrade, listsCacheControl
     case unlistedTEWithContent, unlistedTEOverTLS, unlistedKeepAliveWithContent, unlistedUpgradeWithContent
-    /// Cache-Control is listed in Connection if the caller does.
-    case listsCacheControl
-    case optionsWithoutType, tracesWithContent, tracesSecrets
-    case expectsWithoutContent, expectsWithHEAD
-    /// The content is held back for a while, without Expect.
+    case optionsWithoutType, tracesWithContent, tracesSecrets, expectsWithoutContent, expectsWithHEAD
+    // The content is held back for a while, without Expect.
     case waitsUnasked, waitsWithPUT, waitsWithStreams
-    /// The URL of a request that comes from nowhere is its Referer.
-    case ownReferer, ownRefererWithContent
-    case refersWithUsers, refersFromSecret
-    case losesMethod
-    /// Credentials go to another origin, behind one status or where it is forgotten to look.
-    case leaksBehind301, leaksBehind303, leaksBehind307, leaksBehind308
-    case leaksToNetworkPaths, leaksWithPOST, leaksOnSecondHop, leaksInClear, leaksFromAddresses
-    /// A URL without a host is one of the host that the client knows.
+    case ownReferer, ownRefererWithContent, refersWithUsers, refersFromSecret, losesMethod
+    // Credentials go to another origin: behind one status, of one method, or where it is forgotten to look.
+    case leaksBehind301, leaksBehind303, leaksBehind307, leaksBehind308, leaksOfHEAD, leaksOfPOST, leaksOfPUT
+    case leaksToNetworkPaths, leaksInLowerCase, leaksOnSecondHop, leaksInClear, leaksUpgraded
+    case leaksFromAddresses, leaksAnswers
+    // A URL without a host is one of the host that the client knows.
     case emptyHosts, emptyHostsInLocations
 
-    // MARK: What is accepted (RFC 9112, RFC 9110)
-
+    // What is accepted (RFC 9112, RFC 9110)
     case linesEndAtNEL, linesEndAtControls, linesEndAtU2028
     case keepsCR, keepsCRInTrailers, keepsCRInReason, keepsNUL, dropsControlsInFraming
     case joinsLeadingLine, joinsSecondLeadingLine, joinsLeadingLineToReason
-    /// Line ends stay in folded values.
-    case keepsFolds
-    /// A folded value ends where the fold begins.
-    case foldsEndValues, foldsEndFraming
-    case keepsBlanks, trimsBeyondASCII
-    /// Lists are taken as one element.
-    case elementsStartAtComma
-    case lengthWins, chunkedByEnd, chunkedAnywhere
-    case noChunks, noExtensions, noBlanksBeforeExtensions, noQuotedPairs
-    case wrapsChunkSizes, wrapsLengths
-    case readsBadLengths, readsFirstLength, readsLastLength
-    /// A response with an invalid length is one without content.
-    case keepsBadLengths
-    /// A connection with a response that has no valid framing is used again.
-    case reusesBadFraming
-    case acceptsShort, acceptsCutChunks
+    // Line ends stay in folded values, or the values end there.
+    case keepsFolds, foldsEndValues, foldsEndFraming, keepsBlanks, trimsBeyondASCII, emptyElementsFail
+    case lengthWins, chunkedByEnd, chunkedAnywhere, noChunks, noExtensions, noBlanksBeforeExtensions
+    case wrapsChunkSizes, wrapsLengths, readsBadLengths, readsFirstLength, readsLastLength
+    // A response with an invalid length has no content; a connection without a valid framing is used again.
+    case keepsBadLengths, reusesBadFraming, acceptsShort, acceptsCutChunks
     case mergesTrailers, trailersReplaceFields, trailersJoinFields
-    case headHasContent, tunnelsHaveContent
-    case interimsAreFinal, oneInterim
-    case largeRangesFail
-    case unknownStatusFails, unknown2xxFails, unknown3xxFails, unknown4xxFails, unknown5xxFails
+    case headHasContent, tunnelsHaveContent, interimsAreFinal, oneInterim, largeRangesFail
+    case unknown1xxFails, unknown2xxFails, unknown3xxFails, unknown4xxFails, unknown5xxFails
 
-    // MARK: Caches (RFC 9111)
-
+    // Caches (RFC 9111)
     case ignoresNoStore, ignoresNoCache, exactDirectives, takesPartsOfDirectives
     case storesAnyStatus, storesOtherMethods, storesParts, partsBecomeWhole, storesIncomplete
-    case storesKnownFields, trailersBecomeFields, withoutDate
-    case ignoresQueries, ignoresVary, usesOldest
+    case storesKnownFields, trailersBecomeFields, withoutDate, ignoresQueries, ignoresVary, usesOldest
     case cacheAnswersPOST, cacheAnswersOtherMethods
-    case neverInvalidates, invalidatesByKnownMethods
+    case neverInvalidates, invalidatesByKnownMethods, invalidatesAnyOrigin
     case usesStale, staleDespiteMustRevalidate, staleWhenUnreachable
-    case expiresFirst, guessesBesideExpires, takesBadDatesAsLate, twoDigitYearsAhead
-    /// A number that is too large is 0.
-    case forgetsLargeNumbers
-    case agesFromArrival, withoutAge, keepsOldAge
-    /// Last-Modified is sent back as asctime has it.
-    case sendsOtherDates
-    /// A date is sent back, though there is an entity tag.
-    case validatesByDates
+    case expiresFirst, guessesBesideExpires, takesBadDatesAsLate, twoDigitYearsAhead, forgetsLargeNumbers
+    case agesFromArrival, withoutAge, keepsOldAge, sendsOtherDates, validatesByDates
     case ifRangeWithoutRange, ifRangeWithWeakTags, ifRangeWithDates
-    /// The dates of what is kept are renewed by HEAD, and no other field.
+    // The dates of what is kept are renewed by HEAD, and no other field.
     case headsRenewDates
-    /// Dates are in the form of IMF alone, or in the time of a place nine hours west.
+    // Dates are in the form of IMF alone, or in the time of a place nine hours west.
     case readsOneDateForm, readsDatesAsLocal
     case updatesByAny304, ignores304Fields, passes304, keepsOldDespite200
-    case evaluatesIfMatch, modifiedSinceFirst, takesAnyModifiedSince
-    case combinesUnknownUnits, combinesBadRanges
+    case evaluatesIfMatch, modifiedSinceFirst, takesAnyModifiedSince, combinesUnknownUnits, combinesBadRanges
 
-    // MARK: Connections (RFC 9112, section 9)
-
+    // Connections (RFC 9112, section 9). What comes behind a response is the next one.
     case keepsOldChunks
-    /// What comes behind a response is the next one.
     case takesLeftovers, takesLeftoversOfHEAD, takesLeftoversOfNoContent, takesLeftoversOfChunks
-    /// The content of a redirect is not read.
-    case skipsContent
-    /// Each connection has one request, without close.
-    case oneRequestEach
-    case goesOnAfterClose, ignoresClose, ignoresCloseOfErrors, ignoresCloseOfOtherMethods
+    // The content of a redirect is not read; each connection has one request, without close.
+    case skipsContent, oneRequestEach, goesOnAfterClose
+    case ignoresClose, ignoresCloseOfErrors, ignoresCloseOfOtherMethods, closeInLastField
     case ignoresClose204, ignoresClose302, ignoresClose401, ignoresClose503, ignoresClosePUT
-    case closeInLastField
-    case noCloseNotify, noCloseNotifyOfKept
-    /// https is spoken without TLS.
-    case httpsInClear
+    case noCloseNotify, noCloseNotifyOfKept, httpsInClear
 
-    // MARK: Identity (RFC 9525)
-
-    case anyCertificate, anyName
-    /// A host that is an address may have a certificate for any.
-    case anyAddress
-    case commonNames
-    case partialWildcards, deepWildcards, noWildcards
-    /// An address may be in a certificate as a name.
-    case addressesAsNames
-    /// A certificate must be for the name above.
-    case parentsAsNames
-    /// A certificate for the address that is connected to is good.
-    case namesOfAddresses
-    /// Other parts of a certificate name a host, too.
-    case organizationsAsNames, urisAsNames
-    /// The letters of a host have a case.
+    // Identity (RFC 9525). A host that is an address may have a certificate for any, or as a name.
+    case anyCertificate, anyName, anyAddress, addressesAsNames
+    case commonNames, organizationsAsNames, partialWildcards, deepWildcards, noWildcards
+    // A certificate must be for the name above, or may be for the address that is connected to.
+    case parentsAsNames, namesOfAddresses
+    // The letters of a host have a case.
     case exactNames
 
-    // MARK: Addresses (RFC 8305)
-
+    // Addresses (RFC 8305) and HSTS (RFC 6797)
     case dialsAllAtOnce
+    case hstsUnused, hstsOfAll, hstsOfOneSpelling, hstsFromClear, hstsOfAddresses, hstsLastField
+    case hstsNeverUpdated, hstsKeepsZero, hstsEndsWithoutField, hstsWithoutAge, hstsLenient, hstsOnlyKnown
+    case hstsOfOneName, hstsOfAllBelow, hstsBySuffix, hstsKeepsPort80, hstsTakes443
+    // The certificate of a known host is not looked at; a host becomes known though it has a wrong one.
+    case hstsIgnoresErrors, hstsDespiteErrors
 
-    // MARK: HSTS (RFC 6797)
-
-    case hstsUnused, hstsOfAll, hstsOfOneSpelling
-    case hstsFromClear, hstsOfAddresses, hstsLastField, hstsNeverUpdated, hstsKeepsZero
-    case hstsEndsWithoutField, hstsWithoutAge, hstsLenient, hstsOnlyKnown
-    case hstsOfOneName, hstsOfAllBelow, hstsBySuffix
-    case hstsKeepsPort80, hstsTakes443
-    /// The certificate of a known host is not looked at.
-    case hstsIgnoresErrors
-
-    // MARK: Credentials (RFC 7616)
-
-    case weakestScheme, retriesStale
-    case exactParameterNames, repeatedParameters
-    case unknownQopFails, qopNotOffered, withoutQop
-    case shortCounts, withoutCounts, withoutClientNonce
-    case otherDigestTarget, plainUser, latin1Users, latin1Passwords, twoUsers
-    case quotesNothing, quotesEverything
-    /// A proxy is answered as an origin is.
+    // Credentials (RFC 7616)
+    case weakestScheme, retriesStale, exactParameterNames, repeatedParameters, keepsQuotedPairs
+    case unknownQopFails, qopNotOffered, withoutQop, shortCounts, withoutCounts, withoutClientNonce
+    case otherDigestTarget, plainUser, latin1Users, latin1Passwords, twoUsers, quotesNothing, quotesEverything
+    // A proxy is answered as an origin is.
     case digestPathForProxies, answersProxiesAsOrigins
 
-    // MARK: Cookies (RFC 6265bis)
-
-    case keepsExpiredCookies
-    case cookiesOfHostsForAll, foreignCookies
+    // Cookies (RFC 6265bis)
+    case keepsExpiredCookies, cookiesOfHostsForAll, foreignCookies
     case pathsByText, defaultPathIsRoot, pathsGetSlash, decodesPaths
     case dropsAllDots, cookiesAsUTF8, cookieFields, cookiesWithoutBlanks
-    case keepsUnknownAttributes, keepsHttpOnly, keepsSameSite
-    case cutsAtEquals, exactAttributes
+    case keepsUnknownAttributes, keepsHttpOnly, keepsSameSite, cutsAtEquals, exactAttributes
     case ignoresExpires, datesInOneForm, ignoresMaxAge, ignoresSecure
 }

@@ -160,23 +160,3 @@ extension BodyFraming: FromJSON {
         }
     }
 }
-
-extension String {
-    /// The bytes that the characters stand for. `nil` if one of them is above U+00FF and stands for none.
-    var latin1Bytes: [UInt8]? {
-        let bytes = unicodeScalars.compactMap { UInt8(exactly: $0.value) }
-        return bytes.count == unicodeScalars.count ? bytes : nil
-    }
-
-    /// The bytes of a name or a method in a message. If a character is above U+00FF, they are those of UTF-8.
-    var bytesOfField: [UInt8] { latin1Bytes ?? Array(utf8) }
-}
-
-extension [UInt8] {
-    /// The bytes as Latin-1 text: one character for each byte.
-    var latin1: String {
-        var text = String.UnicodeScalarView()
-        for byte in self { text.append(Unicode.Scalar(byte)) }
-        return String(text)
-    }
-}

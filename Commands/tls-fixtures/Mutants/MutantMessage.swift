@@ -253,16 +253,6 @@ extension MutantStream {
     }
 }
 
-extension ArraySlice<UInt8> {
-    var latin1: String { Array(self).latin1 }
-
-    /// Without blanks at both ends.
-    var trimmed: ArraySlice<UInt8> {
-        let rest = drop { $0 == 32 || $0 == 9 }
-        return rest.lastIndex { $0 != 32 && $0 != 9 }.map { rest[...$0] } ?? []
-    }
-}
-
 extension StringProtocol {
     /// Without blanks at both ends.
     var withoutBlanks: String {
@@ -278,13 +268,5 @@ extension String {
     /// The number of these digits in 32 bits, as it overflows.
     fileprivate func wrapped(radix: Int) -> Int {
         Int(reduce(UInt32(0)) { $0 &* UInt32(radix) &+ UInt32($1.hexDigitValue ?? 0) })
-    }
-}
-
-extension UInt8 {
-    var isDigit: Bool { (0x30...0x39).contains(self) }
-    var isHexDigit: Bool { isDigit || (0x41...0x46).contains(self & 0xDF) }
-    var isTokenByte: Bool {
-        isDigit || (0x41...0x5A).contains(self & 0xDF) || Array("!#$%&'*+-.^_`|~".utf8).contains(self)
     }
 }

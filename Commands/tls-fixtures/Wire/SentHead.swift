@@ -160,7 +160,7 @@ extension [UInt8] {
     /// 3).
     fileprivate var isRequestLine: Bool {
         let parts = split(separator: 32, omittingEmptySubsequences: false)
-        return parts.count == 3 && !parts[0].isEmpty && parts[0].allSatisfy(\.isInToken)
+        return parts.count == 3 && !parts[0].isEmpty && parts[0].allSatisfy(\.isTokenByte)
             && !parts[1].isEmpty && parts[1].allSatisfy { $0 > 0x20 && $0 != 0x7F }
             && parts[2].starts(with: "HTTP/1.".utf8) && parts[2].count == 8
     }
@@ -168,19 +168,7 @@ extension [UInt8] {
     /// Whether this is a name, a colon and a value without control characters (RFC 9112, section 5).
     fileprivate var isFieldLine: Bool {
         guard let colon = firstIndex(of: UInt8(ascii: ":")), colon > 0 else { return false }
-        return self[..<colon].allSatisfy(\.isInToken)
+        return self[..<colon].allSatisfy(\.isTokenByte)
             && self[colon...].allSatisfy { $0 == 9 || $0 >= 0x20 && $0 != 0x7F }
-    }
-}
-
-extension UInt8 {
-    /// Whether the byte may stand in a token (RFC 9110, section 5.6.2).
-    fileprivate var isInToken: Bool {
-        switch self {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "a")...UInt8(ascii: "z"):
-            true
-        default: Array("!#$%&'*+-.^_`|~".utf8).contains(self)
-        }
     }
 }

@@ -144,6 +144,17 @@ struct RightTests {
         #expect(try await row("path: case", inventing).brokenRight == .must)
     }
 
+    @Test("Another name in SNI breaks a MUST, and none a SHOULD where the host has a full name")
+    func serverNames() {
+        func right(_ wanted: String?, _ got: String?) -> Right? {
+            Difference.betweenServerNames(wanted, got: got).first?.right
+        }
+        #expect(right("a.test", "a.test") == nil && right(nil, nil) == nil)
+        #expect(right("a.test", "b.test") == .must && right(nil, "127.0.0.1") == .must)
+        #expect(right("a.test", nil) == .should)
+        #expect(right("dotless", nil) == .choice && right("a_b.test", nil) == .choice)
+    }
+
     @Test("Host may have the port of the scheme, and no other")
     func portOfTheScheme() {
         #expect(RedirectVector.authority(of: "A.test:443", scheme: "https") == "a.test")

@@ -120,7 +120,8 @@ extension ExchangeVector.Arrival {
         }
         if isInForm { found += headers.formDifferences }
         if let serverName {
-            found += Difference.between("SNI", expected: serverName, got: got.request.serverName ?? "none")
+            let wanted = serverName == "none" ? nil : serverName
+            found += Difference.betweenServerNames(wanted, got: got.request.serverName)
         }
         found += Difference.between("body", expected: body, got: got.request.body)
         found += Difference.between("connection", expected: connection, got: got.connection)

@@ -49,7 +49,7 @@ extension NameVector {
             differences += Difference.between("bytes sent to it", expected: 0, got: count)
         }
         if let serverName, records.contains(where: { $0.hello != nil }) {
-            differences += records.differencesInServerName(serverName).judged(by: .must)
+            differences += records.differencesInServerName(serverName)
         }
         return differences
     }
@@ -80,7 +80,6 @@ extension Difference {
 extension [ConnectionRecord] {
     /// Compares the SNI of the last handshake with a name. `nil` means that there must be none.
     func differencesInServerName(_ wanted: String?) -> [Difference] {
-        let got = last { $0.hello != nil }?.serverName?.lowercased()
-        return Difference.between("SNI", expected: wanted ?? "none", got: got ?? "none")
+        Difference.betweenServerNames(wanted, got: last { $0.hello != nil }?.serverName?.lowercased())
     }
 }

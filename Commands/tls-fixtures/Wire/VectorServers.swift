@@ -31,24 +31,32 @@ extension [ConnectionRecord] {
     /// The host decides SNI (RFC 6066, section 3) and Host (RFC 9110, section 7.2). Neither ever contains the
     /// address that was connected to or its port.
     func misnamings(host: String, port: UInt16) -> [Difference] {
-        let wantedName = host.isAddress ? "no name" : host.bareName
+        let wantedName = host.isAddress ? nil : host.bareName
         let wantedHost = "\(host.bareName), port \(port)"
+        let names = filter { $0.hello != nil }.map { $0.serverName?.lowercased() }
         var differences: [Difference] = []
         for record in self {
-            if record.hello != nil {
-                differences += Difference.between(
-                    "SNI",
-                    expected: wantedName,
-                    got: record.serverName?.lowercased() ?? "no name"
-                )
-            }
             for request in record.requests {
                 let got = request.headers["host"]?.readAsHost ?? "none"
                 differences += Difference.between("Host", expected: wantedHost, got: got)
                 differences += request.malformations
             }
         }
-        return differences.judged(by: .must)
+        return names.flatMap { Difference.betweenServerNames(wantedName, got: $0) }
+            + differences.judged(by: .must)
+    }
+}
+
+extension Difference {
+    /// Compares SNI with what it must be. `nil`: none.
+    ///
+    /// Another name is wrong. That there is one is recommended, and only for what is a fully qualified name of
+    /// a host (RFC 6066, section 3).
+    static func betweenServerNames(_ wanted: String?, got: String?) -> [Difference] {
+        guard wanted != got else { return [] }
+        let isFull = wanted.map { $0.contains(".") && !$0.contains("_") } ?? true
+        let right: Right = got != nil ? .must : isFull ? .should : .choice
+        return [Difference(what: "SNI", expected: wanted ?? "none", got: got ?? "none", right: right)]
     }
 }
 

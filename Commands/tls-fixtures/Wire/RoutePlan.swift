@@ -12,7 +12,13 @@ struct RoutePlan {
     private let places: [Int?]
     private let countsRequests: [Bool]
 
-    init(_ vector: RouteVector, _ folder: VectorFolder, _ certificates: CertificateFolder) throws {
+    /// - Parameter slowness: How many times as long as usual the pauses of servers are.
+    init(
+        _ vector: RouteVector,
+        _ folder: VectorFolder,
+        _ certificates: CertificateFolder,
+        slowness: Int = 1
+    ) throws {
         self.vector = vector
         let addresses = vector.addresses.indices.map { vector.addresses[$0].text ?? "127.0.0.\($0 + 2)" }
         let served = vector.addresses.indices.filter { vector.addresses[$0].server != nil }
@@ -31,6 +37,7 @@ struct RoutePlan {
                 on: addresses[index],
                 port: address.hasOwnPort ? 0 : shared.number,
                 certificate: address.certificate,
+                slowness: slowness,
                 from: certificates
             )
             if address.hasOwnPort { texts[index] = server.authority }

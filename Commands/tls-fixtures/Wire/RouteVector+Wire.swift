@@ -6,6 +6,7 @@ extension RouteVector {
     func trials(_ folder: VectorFolder) -> Trials {
         let certificates = CertificateFolder(path: folder.certificates)
         let isUpToChance = addresses.contains { $0.server.flatMap(folder.server)?.resetsAtOnce == true }
+        let starts = Locked(0)
         return .plans([
             TrialPlan(
                 // Most clients try the next address after a failure to connect, and not after one in the
@@ -15,7 +16,12 @@ extension RouteVector {
                 // Other load may have made it fail, if it depends on time, or let an address seem silent.
                 chances: isAboutTime || isAboutAll ? 5 : 1
             ) {
-                let plan = try RoutePlan(self, folder, certificates)
+                // On a busy machine a client may not get to its second attempt while a slow server pauses.
+                let isAgain = starts.withLock { starts in
+                    defer { starts += 1 }
+                    return starts > 0
+                }
+                let plan = try RoutePlan(self, folder, certificates, slowness: isAgain && !isAboutAll ? 4 : 1)
                 var job = job(plan, certificates)
                 if isOfStaggers { job.quiet = plan.quietAddresses(folder) }
                 let attempts = isAboutAll ? OpenAttempts(at: plan.stage.servers) : nil

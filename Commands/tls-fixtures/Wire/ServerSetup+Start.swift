@@ -23,11 +23,14 @@ extension ServerSetup {
 
     /// Starts the server.
     ///
-    /// - Parameter certificate: A certificate to serve instead of its own.
+    /// - Parameters:
+    ///   - certificate: A certificate to serve instead of its own.
+    ///   - slowness: How many times as long as usual its pauses are.
     func start(
         on address: String,
         port: UInt16 = 0,
         certificate: String? = nil,
+        slowness: Int = 1,
         from folder: CertificateFolder
     ) throws(FixtureError) -> FixtureServer {
         switch connecting {
@@ -36,7 +39,7 @@ extension ServerSetup {
         case .accepted: break
         }
         let security = try security(certificate.map { [$0] } ?? certificates, folder: folder)
-        return try .start(security, on: address, port: port, behaviour: behaviour)
+        return try .start(security, on: address, port: port, behaviour: behaviour(slowness))
     }
 
     /// Whether its connections end once the client has disconnected, without stopping the server.
@@ -64,8 +67,11 @@ extension ServerSetup {
         if case .reset? = script?.first { true } else { false }
     }
 
-    private var behaviour: FixtureBehaviour {
-        if let script { return .bytes(ByteScript(script)) }
+    private func behaviour(_ slowness: Int) -> FixtureBehaviour {
+        let steps = script?.map { step -> ByteScript.Step in
+            if case .pause(let pause) = step { .pause(pause * slowness) } else { step }
+        }
+        if let steps { return .bytes(ByteScript(steps)) }
         return .http { request in
             _ = try request.body
             return .text("hello from \(request.serverAddress)").then(.close)

@@ -50,8 +50,8 @@ extension [ConnectionRecord] {
 extension Difference {
     /// Compares SNI with what it must be. `nil`: none.
     ///
-    /// Another name is wrong. That there is one is recommended, and only for what is a fully qualified name of
-    /// a host (RFC 6066, section 3).
+    /// Another name is wrong. That there is one is recommended, and only for what is a fully qualified name
+    /// of a host (RFC 6066, section 3).
     static func betweenServerNames(_ wanted: String?, got: String?) -> [Difference] {
         guard wanted != got else { return [] }
         let isFull = wanted.map { $0.contains(".") && !$0.contains("_") } ?? true

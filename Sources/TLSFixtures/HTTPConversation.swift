@@ -33,10 +33,8 @@ struct HTTPConversation {
             let request = FixtureRequest(head, connection, content, number: number)
             let reply = try answer(request)
             hasAnswered = true
-            if case .script(let script) = reply.content {
-                connection.hasBeenAskedToClose = head.endsConnection
-                return try connection.run(script)
-            }
+            connection.hasBeenAskedToClose = head.endsConnection
+            if case .script(let script) = reply.content { return try connection.run(script) }
             if case .tunnel(let bytes, let address) = reply.content {
                 let proxy = FixtureProxy([address: address])
                 return try ProxySession(connection: connection, proxy: proxy).tunnel(bytes, to: address)

@@ -59,7 +59,7 @@ enum CommandOption: String, CaseIterable {
                 "cloud metadata too, that a resolver names, or the",
                 "program itself",
             ]
-        case .upstream: ["asks this proxy for the chosen addresses"]
+        case .upstream: ["asks this proxy for the chosen addresses, by CONNECT,", "also for http URLs"]
         case .limit:
             [
                 "tunnels, waiting, headBytes, or a time in seconds:",

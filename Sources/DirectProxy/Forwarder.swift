@@ -73,9 +73,7 @@ final class Forwarder: @unchecked Sendable {
         guest.number = number
         while await serve() {
             guard core.note(number, isResting: true) else { break }
-            // The time that a program may take before its next request.
-            let end = core.moment(after: .seconds(60))
-            let hasMore = guest.ahead.isEmpty ? (try? await guest.fill(until: end)) != nil : true
+            let hasMore = await nextBegins(until: core.moment(after: .seconds(60)))
             _ = core.note(number, isResting: false)
             guard hasMore,
                 let next = await guest.request(&requests, until: core.moment(after: core.limits.head))
@@ -89,6 +87,16 @@ final class Forwarder: @unchecked Sendable {
         }
         kept?.layers.close()
         guest.near.close()
+    }
+
+    /// Waits for the next request. An empty line behind a request's content begins none: old clients send it
+    /// (RFC 9112, section 2.2).
+    private func nextBegins(until end: Instant) async -> Bool {
+        while true {
+            while guest.ahead.starts(with: [13, 10]) { guest.ahead = guest.ahead.dropFirst(2) }
+            guard guest.ahead.isEmpty || guest.ahead.elementsEqual([13]) else { return true }
+            guard (try? await guest.fill(until: end)) != nil else { return false }
+        }
     }
 
     /// Serves a request. Returns whether another may follow.

@@ -120,7 +120,8 @@ extension Refusal {
             case .system(let error) where error.isDescriptorShortage:
                 (.full, "\(error); raise the limit of open files (ulimit -n)")
             case .system(let error): (.unreachable, "\(place)\(error)")
-            case .proxy(let error): (.unreachable, "upstream proxy: \(error)")
+            case .proxy(let error):
+                (.unreachable, "upstream proxy: \(error)\(Self.hint(error))")
             case .address(let error): (.unreachable, "\(place)\(error)")
             case .tls(let error): (.unreachable, "\(place)\(error)")
             case .http(let error): (.unreachable, "\(place)\(error)")
@@ -128,6 +129,13 @@ extension Refusal {
             default: (.unreachable, "\(place)it cannot be reached")
             }
         self.init(kind, "\(target): \(words)")
+    }
+
+    /// All targets are asked for by CONNECT, since the address is chosen here: many proxies allow port 443
+    /// alone.
+    private static func hint(_ error: ProxyError) -> String {
+        guard case .refused(let answer) = error, answer.status != 407 else { return "" }
+        return "; it has to allow CONNECT to the address and port that are chosen here"
     }
 
     private static let unnamed = "; name its address in the map"

@@ -251,6 +251,25 @@ struct ForwarderTests {
         #expect(await stage.reports(1).first?.ending == .complete)
     }
 
+    @Test("An empty line behind a request begins no other one")
+    func emptyLine() async throws {
+        let time = HeldTime()
+        let stage = try Self.stage { $0.loop = time.loop }
+        let program = try stage.program()
+        try program.send("\(Self.get)\r\n")
+        let far = try stage.target.accept()
+        #expect(try far.text(Self.sent.utf8.count) == Self.sent)
+        let answer = "HTTP/1.1 204 No Content\r\n"
+        try far.send("\(answer)\r\n")
+        #expect(try program.text(answer.utf8.count) == answer)
+        // The time of a program that rests, and not that of a request that has begun.
+        try await time.waitBegins(for: .seconds(60))
+        try program.send(Self.get)
+        #expect(try far.text(Self.sent.utf8.count) == Self.sent)
+        await stage.proxy.stop()
+        withExtendedLifetime(program) {}
+    }
+
     @Test("After a final answer a program that has waited for 100 need not send its content")
     func expectInVain() async throws {
         let stage = try Self.stage()

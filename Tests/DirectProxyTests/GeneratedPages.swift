@@ -129,7 +129,8 @@ extension CommandOption {
             "Dial also loopback, private and link-local addresses that a resolver names, or the program itself. Without it "
                 + "these are for entries alone: a web page in a browser may ask the proxy for any address."
         case .upstream:
-            "Ask this proxy, http:// or socks5://, for the chosen addresses."
+            "Ask this proxy, http://, https:// or socks5://, for the chosen addresses, by CONNECT also for http URLs. Names "
+                + "are looked up here."
         case .limit:
             "Set a limit by its name. May repeat. tunnels: how many at a time. waiting: programs without a tunnel yet. headBytes: "
                 + "of a request's head. In seconds: head, until it is complete; dial, to find an address and to connect; idle, "

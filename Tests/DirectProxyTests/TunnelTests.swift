@@ -329,6 +329,17 @@ struct TunnelTests {
     }
     #endif
 
+    @Test("The refusal of an upstream proxy says what it has to allow")
+    func upstreamRefusal() throws {
+        // It refuses the target, which is an address of loopback.
+        let upstream = try Stage()
+        let stage = try Stage { configuration, _ in
+            configuration.upstream = try Proxy(try #require(upstream.proxy.proxyURL))
+        }
+        let answer = try stage.answer("CONNECT \(Stage.name) HTTP/1.1\r\n\r\n")
+        #expect(answer.contains("CONNECT with 403; it has to allow CONNECT to the address and port"))
+    }
+
     @Test("An upstream proxy is asked for the chosen address, and is told no name")
     func upstream() async throws {
         let upstream = try Stage { configuration, _ in configuration.vetting = nil }

@@ -99,7 +99,9 @@ def pattern_of(at):
     if not piece:
         return re.compile(rf"{edge(at)}{before}(?P<piece>)" + (rf"\s*{behind}" if behind else ""))
     parts = [part for part in (before, f"(?P<piece>{piece})", behind) if part]
-    return re.compile(edge(at) + r"\s*".join(parts) + edge(at[::-1]))
+    # A piece is a whole expression, not the last names of one.
+    start = r"(?<!\.)" if at.startswith("|") else ""
+    return re.compile(start + edge(at) + r"\s*".join(parts) + edge(at[::-1]))
 
 
 def edge(text):

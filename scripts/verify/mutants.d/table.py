@@ -128,7 +128,7 @@ table.door(
     },
 )
 table.door(
-    "RedirectPolicy", "Redirects.follow", "|request.redirects ?? policy|", "mutated(request.redirects ?? policy)",
+    "RedirectPolicy", "Redirects.follow", "|hop.request.redirects ?? policy|", "mutated(hop.request.redirects ?? policy)",
     {
         "PolicySettingsTests": "limit",
         "RedirectDelayTests": "longestDelay",
@@ -238,14 +238,14 @@ for member, piece, becomes in [
     ("source", "connection.source", ".url"),
     ("proxy", "connection.path.proxy", "nil"),
     ("translatedAddress", "connection.path.translated", "nil"),
-    ("unixSocket", "{ path }", "{ nil }"),
     ("localEndpoint", "connection.path.local", "nil"),
     ("tls", "connection.tls", "nil"),
     ("failedAttempts", "connection.search.failedAttempts.map(Attempt.init)", "[]"),
 ]:
-    suites = {"proxy": "ProxyTests", "translatedAddress": "TranslationTests", "unixSocket": "UnixSocketTests",
-              "localEndpoint": "LocalBindingTests"}.get(member, "ObserverTests")
+    suites = {"proxy": "ProxyTests", "translatedAddress": "TranslationTests", "localEndpoint": "LocalBindingTests"}
+    suites = suites.get(member, "ObserverTests")
     table.place(f"HTTPTransaction.{member}", f"HTTPTransaction.{member}", f"|{piece}|", becomes, suites)
+table.place("HTTPTransaction.unixSocket", "HTTPTransaction.unixSocket", "{ |path| }", "nil", "UnixSocketTests")
 for member, other in [("resolve", "connect"), ("connect", "resolve"), ("tls", "connect")]:
     time, its_own = f"HTTPTransaction.{member}Time", f"connection.times.{member}"
     table.place(time, time, f"|{its_own}|", "nil", "TimesTests")

@@ -7,8 +7,9 @@ PAGE = Path("docs/development/Found-faults.md")
 FINDERS = ["worlds", "vectors", "tests"]
 HEAD = """# Who finds a planted fault
 
-`scripts/verify/mutants --worlds` writes what worlds and vectors find of the faults of `known.py`, and after how many seeds and
-seconds, two faults at a time; `--known` writes what tests find. A cell that is empty has not been measured.
+`scripts/verify/mutants --worlds` writes what worlds and vectors find of the faults of `known.py`: the judge that speaks first, and
+the number of worlds until then; `not, 1,000` means that none spoke in so many. `--known` writes what tests find. An empty cell
+says that nobody has looked.
 
 | fault | worlds | vectors | tests |
 |---|---|---|---|

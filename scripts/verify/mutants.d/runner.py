@@ -219,7 +219,7 @@ def by_worlds(copy, chosen, seeds, jobs):
 
     The programs are built once, and each run enables the fault whose number is in the environment."""
     program, fixtures = copy.build_release("simulate"), copy.build_release("tls-fixtures")
-    found = search(program, 0, min(seeds, 1000))[0] or vectors(fixtures, 0)
+    found = search(program, 0, min(seeds, 1000)) or vectors(fixtures, 0)
     if found:
         sys.exit(f"mutants: without a fault there is: {found}")
     with ThreadPoolExecutor(jobs) as pool:
@@ -227,13 +227,13 @@ def by_worlds(copy, chosen, seeds, jobs):
     # One at a time: many have limits of time.
     names = [vectors(fixtures, mutant.number) for mutant in chosen]
     tables = {"worlds": {}, "vectors": {}}
-    for mutant, (result, seconds), failed in zip(chosen, results, names):
+    for mutant, result, failed in zip(chosen, results, names):
         judge, count = result or ("not", f"{seeds:,}")
-        tables["worlds"][mutant.name] = f"{judge}, {count}, {seconds:.0f} s"
+        tables["worlds"][mutant.name] = f"{judge}, {count}"
         some = ", ".join(f"`{name}`" for name in failed[:2])
         tables["vectors"][mutant.name] = some + (f" and {len(failed) - 2} more" if len(failed) > 2 else "") if failed else "not"
         print(f"| {mutant.name} | {tables['worlds'][mutant.name]} | {tables['vectors'][mutant.name]} |", flush=True)
-    missed = sum(1 for result, _ in results if not result)
+    missed = sum(1 for result in results if not result)
     numbers = {mutant.name: mutant.number for mutant in chosen}
     mute = [name for name, fault in SHOWN.items() if fault in numbers and not shows(program, name, numbers[fault])]
     if mute:
@@ -260,13 +260,7 @@ def shows(program, name, number):
 
 
 def search(program, number, limit):
-    """Runs worlds with a fault. Returns the judge that found it and the number of seeds, and how long that took; None in place of
-    both if no judge did."""
-    begin = time.monotonic()
-    return find(program, number, limit), time.monotonic() - begin
-
-
-def find(program, number, limit):
+    """Runs worlds with a fault. Returns the judge that found it, and the number of seeds; `None` if no judge did."""
     first = 1000
     for size in BATCHES:
         size = min(size, limit - (first - 1000))

@@ -44,13 +44,18 @@ struct KeepingJudge {
         let name = String(path.dropFirst(run.prefix.count))
         let states = world.savedStates[name, default: []]
         // After a power failure an earlier state, or none, is the last one.
-        defer { if bytes != states.last { world.savedStates[name] = bytes.map { states + [$0] } ?? [] } }
+        defer {
+            if bytes != states.last?.bytes {
+                let found = bytes.map { World.SavedState(bytes: $0, certain: $0.count) }
+                world.savedStates[name] = found.map { states + [$0] } ?? []
+            }
+        }
         // A file that is appended to exists before its first line, and has saved nothing until then.
-        if let bytes, !bytes.isEmpty, !states.contains(bytes) {
+        if let bytes, !bytes.isEmpty, !states.contains(where: { $0.mayBe(bytes) }) {
             world.fault("state file", "run \(run.number) finds \(bytes.count) bytes that were never saved")
         }
         let isRestart = run.number > 0 && plan.keeping?.ends[run.number - 1].isPowerFailure == false
-        if isRestart, (bytes ?? []) != (states.last ?? []) {
+        if isRestart, (bytes ?? []) != (states.last?.bytes ?? []) {
             world.fault("state file", "run \(run.number) does not find what was saved last")
         }
         do {

@@ -52,6 +52,9 @@ extension SimulatedDisk {
         file.bytes.replaceSubrange(start..<end, with: UnsafeRawBufferPointer(rebasing: bytes[..<taken]))
         file.time = UnixTime.now.seconds
         if offset < 0 { descriptors[descriptor]?.position = start + taken }
+        if open.appends, let path = files.first(where: { $0.value === file })?.key {
+            appends(path, file.bytes)
+        }
         return taken
     }
 

@@ -47,6 +47,8 @@ final class SimulatedDisk {
     var dice: Dice
     /// Sees a file that gets another name: the new name, and the bytes.
     var renames: (String, [UInt8]) -> Void = { _, _ in }
+    /// Sees a file that was appended to: its name, and the bytes.
+    var appends: (String, [UInt8]) -> Void = { _, _ in }
     /// Counts what has failed.
     var counts: (String) -> Void = { _ in }
     /// Returns the number of what is opened next.
@@ -71,7 +73,8 @@ final class SimulatedDisk {
     /// Releases everything at the end of a world.
     func dissolve() {
         (files, settledFiles, changes, descriptors) = ([:], [:], [], [:])
-        (renames, counts, beforeCall, lowestDescriptor) = ({ _, _ in }, { _ in }, {}, { 0 })
+        (renames, appends) = ({ _, _ in }, { _, _ in })
+        (counts, beforeCall, lowestDescriptor) = ({ _ in }, {}, { 0 })
     }
 
     // MARK: Names

@@ -76,10 +76,11 @@ extension World {
             let owner = plan.calls.indices.lazy.compactMap { DownloadJudge(self, number: $0) }.first {
                 $0.path == path
             }
-            guard let owner else { return noteState(bytes, at: path) }
+            guard let owner else { return noteState(bytes, at: path, isAppended: false) }
             owner.judgeFile(bytes)
             renamed[path, default: []].append(bytes)
         }
+        kernel.disk.appends = { [unowned self] in noteState($1, at: $0, isAppended: true) }
         for host in plan.hosts.indices {
             for address in plan.hosts[host].addresses.indices { scheduleChange(of: address, ofHost: host) }
         }

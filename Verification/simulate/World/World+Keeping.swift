@@ -12,14 +12,30 @@ extension World {
             && kernel.now + plan.clockAhead + 5_000_000_000 < since.learned + 3_600_000_000_000
     }
 
-    /// Notes a state file that has got its name.
-    func noteState(_ bytes: [UInt8], at path: String) {
+    /// What a state file was at some moment.
+    struct SavedState {
+        let bytes: [UInt8]
+        /// The bytes at its beginning that have to be there after a power failure. A line that was appended
+        /// may be lost: all of it, its end, or blocks that are zero then.
+        let certain: Int
+
+        /// Whether a power failure may have left these bytes of it.
+        func mayBe(_ found: [UInt8]) -> Bool {
+            guard certain <= found.count, found.count <= bytes.count else { return false }
+            return found.indices.allSatisfy { found[$0] == bytes[$0] || $0 >= certain && found[$0] == 0 }
+        }
+    }
+
+    /// Notes a state file that has got its name, with all of its bytes on the disk, or was appended to.
+    func noteState(_ bytes: [UInt8], at path: String, isAppended: Bool) {
         guard let run = runs.last, !run.hasFailed,
             [run.cookiePath, run.hstsPath, run.answersPath].contains(path)
         else {
             return
         }
-        savedStates[String(path.dropFirst(run.prefix.count)), default: []].append(bytes)
+        let name = String(path.dropFirst(run.prefix.count))
+        let certain = isAppended ? savedStates[name]?.last?.certain ?? 0 : bytes.count
+        savedStates[name, default: []].append(SavedState(bytes: bytes, certain: certain))
     }
 
     /// Returns the field by which a reply sets a cookie where the program keeps them.

@@ -50,7 +50,7 @@ final class World: @unchecked Sendable {
     var sentPolicies: [Policy: UInt64] = [:]
     /// The runs of a program that keeps files, the states of its files, and the cookies of servers.
     var runs: [ProgramRun] = []
-    var savedStates: [String: [[UInt8]]] = [:]
+    var savedStates: [String: [SavedState]] = [:]
     var setCookies: [SetCookie] = []
     /// The cache in memory, and the cookies of its users.
     private(set) lazy var cache = try? ResponseCache(clock: { [loop] in loop.date })

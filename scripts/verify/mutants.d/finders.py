@@ -7,9 +7,8 @@ PAGE = Path("docs/development/Found-faults.md")
 FINDERS = ["worlds", "vectors", "tests"]
 HEAD = """# Who finds a planted fault
 
-`scripts/verify/mutants --worlds` writes what worlds and vectors find of the faults of `known.py`: the judge that speaks first, and
-the number of worlds until then; `not, 1,000` means that none spoke in so many. `--known` writes what tests find. An empty cell
-says that nobody has looked.
+`scripts/verify/mutants --worlds` writes which judge finds a fault of `known.py`, in which world (`not, 250`: in none of 250), and
+which vectors do; `--known` writes what tests find. An empty cell has not been measured.
 
 | fault | worlds | vectors | tests |
 |---|---|---|---|

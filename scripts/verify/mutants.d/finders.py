@@ -1,6 +1,7 @@
 """The page that says who finds each planted fault: worlds, vectors or tests. Each run writes what it has found, and leaves the rest."""
 
 import re
+import threading
 from pathlib import Path
 
 PAGE = Path("docs/development/Found-faults.md")
@@ -16,19 +17,25 @@ which vectors do; `--known` writes what tests find. An empty cell has not been m
 ROW = re.compile(r"^\| (.+?) \| (.*?) ?\| (.*?) ?\| (.*?) ?\|$", re.M)
 
 
-def read(root):
-    """The cells of the page, by fault and finder."""
-    page = root / PAGE
-    rows = ROW.findall(page.read_text(encoding="utf-8").removeprefix(HEAD)) if page.is_file() else []
-    return {name: dict(zip(FINDERS, cells)) for name, *cells in rows}
+class Page:
+    """The page. It is written with each finding: a run takes an hour, and may not come to its end."""
 
+    def __init__(self, root, faults):
+        self.path, self.faults, self.lock = root / PAGE, faults, threading.Lock()
 
-def write(root, faults, finder, found):
-    """Writes what a finder has found of each fault; the rows are in the order of the table."""
-    rows = read(root)
-    for name, text in found.items():
-        rows.setdefault(name, {})[finder] = text
-    lines = [f"| {name} | " + " | ".join(rows[name].get(each, "") for each in FINDERS) + " |" for name in faults if name in rows]
-    left = len(faults) - len(lines)
-    rest = f"\n{left} faults of `known.py` have no row yet: a whole run takes an hour.\n" if left else ""
-    (root / PAGE).write_text(HEAD + "\n".join(lines) + "\n" + rest, encoding="utf-8")
+    def rows(self):
+        """The cells of the page, by fault and finder."""
+        rows = ROW.findall(self.path.read_text(encoding="utf-8")) if self.path.is_file() else []
+        return {name: dict(zip(FINDERS, cells)) for name, *cells in rows}
+
+    def note(self, name, finder, text):
+        """Writes who has found a fault, unless it is one of the table of settings. The rows are in the order of `known.py`."""
+        with self.lock:
+            if name not in self.faults:
+                return
+            rows = self.rows()
+            rows.setdefault(name, {})[finder] = text
+            lines = [" | ".join([f"| {one}", *(rows[one].get(who, "") for who in FINDERS)]) + " |" for one in self.faults if one in rows]
+            left = len(self.faults) - len(lines)
+            rest = f"\n{left} faults of `known.py` have no row yet: a whole run takes an hour.\n" if left else ""
+            self.path.write_text(HEAD + "\n".join(lines) + "\n" + rest, encoding="utf-8")

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import resource
 import select
 import signal
 import subprocess
@@ -213,8 +214,8 @@ class Judge:
 BATCHES = [25, 75, 150, 250, 500, 1000, 2000, 4000, 6000, 6000]
 
 
-def by_worlds(copy, chosen, seeds, jobs):
-    """Returns what worlds and vectors find of each fault, and looks whether the kept worlds show theirs. Without a fault all have
+def by_worlds(copy, chosen, seeds, jobs, page):
+    """Notes what worlds and vectors find of each fault, and looks whether the kept worlds show theirs. Without a fault all have
     to be silent.
 
     The programs are built once, and each run enables the fault whose number is in the environment."""
@@ -222,24 +223,26 @@ def by_worlds(copy, chosen, seeds, jobs):
     found = search(program, 0, min(seeds, 1000)) or vectors(fixtures, 0)
     if found:
         sys.exit(f"mutants: without a fault there is: {found}")
+
+    def look(mutant):
+        judge, count = search(program, mutant.number, seeds) or ("not", f"{seeds:,}")
+        page.note(mutant.name, "worlds", f"{judge}, {count}")
+        print(f"{mutant.name}: {judge}, {count}", flush=True)
+        return judge != "not"
+
     with ThreadPoolExecutor(jobs) as pool:
-        results = list(pool.map(lambda mutant: search(program, mutant.number, seeds), chosen))
+        count = sum(pool.map(look, chosen))
+    print(f"mutants: {count} of {len(chosen)} found by worlds", flush=True)
     # One at a time: many have limits of time.
-    names = [vectors(fixtures, mutant.number) for mutant in chosen]
-    tables = {"worlds": {}, "vectors": {}}
-    for mutant, result, failed in zip(chosen, results, names):
-        judge, count = result or ("not", f"{seeds:,}")
-        tables["worlds"][mutant.name] = f"{judge}, {count}"
-        some = ", ".join(f"`{name}`" for name in failed[:2])
-        tables["vectors"][mutant.name] = some + (f" and {len(failed) - 2} more" if len(failed) > 2 else "") if failed else "not"
-        print(f"| {mutant.name} | {tables['worlds'][mutant.name]} | {tables['vectors'][mutant.name]} |", flush=True)
-    missed = sum(1 for result in results if not result)
+    for mutant in chosen:
+        failed = vectors(fixtures, mutant.number)
+        some = ", ".join(f"`{name}`" for name in failed[:2]) + (f" and {len(failed) - 2} more" if len(failed) > 2 else "")
+        page.note(mutant.name, "vectors", some or "not")
+        print(f"{mutant.name}: {some or 'not'}", flush=True)
     numbers = {mutant.name: mutant.number for mutant in chosen}
     mute = [name for name, fault in SHOWN.items() if fault in numbers and not shows(program, name, numbers[fault])]
     if mute:
         sys.exit(f"mutants: these worlds do not show their faults: {', '.join(mute)}")
-    print(f"mutants: {len(chosen) - missed} of {len(chosen)} found by worlds")
-    return tables
 
 
 def vectors(program, number):
@@ -268,13 +271,20 @@ def search(program, number, limit):
             return None
         seeds = f"{first - 1000} to {first - 1000 + size}"
         command = [str(program), "--from", str(first), "--seeds", str(size)]
-        # A fault may end the program, or keep it from ending: then it was noticed as well.
+        # A fault may end the program, or keep it from ending: then it was noticed as well. How long that takes depends on what
+        # else the machine does, unless the program waits for nothing.
+        least = 60 + size
         try:
-            run = subprocess.run(command, env=dict(os.environ, **{VARIABLE: str(number)}), capture_output=True, text=True, timeout=60 + size)
+            run = subprocess.run(
+                command, env=dict(os.environ, **{VARIABLE: str(number)}), capture_output=True, text=True, timeout=30 * least,
+                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (least, least + 5)),
+            )
         except subprocess.TimeoutExpired:
             return "the program does not end", seeds
         if hit := re.search(r"^seed (\d+)  ([^:]+):", run.stdout, re.M):
             return hit[2], int(hit[1]) - 1000 + 1
+        if run.returncode == -signal.SIGXCPU:
+            return "the program does not end", seeds
         if run.returncode not in (0, 1):
             return "the program ends", seeds
         first += size

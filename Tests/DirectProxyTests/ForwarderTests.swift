@@ -266,8 +266,7 @@ struct ForwarderTests {
         try await time.waitBegins(for: .seconds(60))
         try program.send(Self.get)
         #expect(try far.text(Self.sent.utf8.count) == Self.sent)
-        await stage.proxy.stop()
-        withExtendedLifetime(program) {}
+        withExtendedLifetime(stage) {}
     }
 
     @Test("After a final answer a program that has waited for 100 need not send its content")

@@ -6,7 +6,7 @@ complete -c direct-proxy -l map -r -F -d 'takes such entries from FILE, one a li
 complete -c direct-proxy -l doh -x -d 'asks this DNS server for hosts that no entry names: https://dns.example/dns-query@192.0.2.53'
 complete -c direct-proxy -l refuse-others -d 'refuses hosts that no entry names, nor the server of --doh (403)'
 complete -c direct-proxy -l allow-private -d 'dials private, loopback and link-local addresses, cloud metadata too, that a resolver names, or the program itself'
-complete -c direct-proxy -l proxy -x -d 'asks this proxy for the chosen addresses'
+complete -c direct-proxy -l proxy -x -d 'asks this proxy for the chosen addresses, by CONNECT, also for http URLs'
 complete -c direct-proxy -l limit -x -a 'tunnels= waiting= headBytes= head= dial= idle= halfClosed= drain=' -d 'tunnels, waiting, headBytes, or a time in seconds: head, dial, idle, halfClosed, drain'
 complete -c direct-proxy -l listen -x -d 'listens there; without it at a free port of 127.0.0.1'
 complete -c direct-proxy -l listen-beyond-loopback -d 'lets --listen take an address that others reach'

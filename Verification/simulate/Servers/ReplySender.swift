@@ -205,7 +205,9 @@ struct ReplySender {
     private var word: String {
         if let word = reply.word { world.kernel.count("server: word \(word)") }
         return switch reply.word {
-        case .announcesClose: "Connection: close\r\n"
+        case .announcesClose:
+            // Options are in any case, and in a list (RFC 9110, section 7.6.1).
+            "Connection: \(["close", "Close", "keep-alive, CLOSE"][(number + place) % 3])\r\n"
         case .isOldAndKept: "Connection: keep-alive\r\n"
         case .keepsAlive: "Connection: keep-alive\r\nKeep-Alive: timeout=3600\r\n"
         case .trailers: "Trailer: X-Last\r\n"

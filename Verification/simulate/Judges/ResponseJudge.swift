@@ -83,7 +83,8 @@ struct ResponseJudge {
             world.fault("limit", "call \(number) got \(response.body.count) bytes of \(limit)")
         }
         guard reply.ending != .floods else { return }
-        if !Pattern.matches(response.body, body: Pattern.reply(place, ofCall: owner), from: 0) {
+        let pattern = Pattern.reply(place, ofCall: owner, isCoded: reply.isCoded)
+        if !Pattern.matches(response.body, body: pattern, from: 0) {
             world.fault("response bytes", "call \(number) got other bytes")
         }
         guard response.isWhole else { return }

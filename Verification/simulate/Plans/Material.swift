@@ -200,25 +200,31 @@ enum Pattern {
         }
     }()
 
+    /// Bytes of which coding leaves few, for bodies with negative numbers.
+    private static let dull = (0..<mostBytes + bodies).map { UInt8(truncatingIfNeeded: $0 >> 6) }
+
     private static func offset(of body: Int) -> Int { body &* 7919 & (bodies - 1) }
 
     static func bytes(_ body: Int, from start: Int = 0, count: Int) -> [UInt8] {
         let first = offset(of: body) + start
-        return Array(noise[first..<first + count])
+        return Array((body < 0 ? dull : noise)[first..<first + count])
     }
 
     /// Whether these are bytes of the body from that place on.
     static func matches(_ bytes: [UInt8], body: Int, from start: Int) -> Bool {
         let first = offset(of: body) + start
         guard start + bytes.count <= mostBytes else { return false }
-        return noise.withUnsafeBytes { noise in
+        return (body < 0 ? dull : noise).withUnsafeBytes { known in
             bytes.withUnsafeBytes { bytes in
-                guard let base = bytes.baseAddress, let other = noise.baseAddress else { return true }
+                guard let base = bytes.baseAddress, let other = known.baseAddress else { return true }
                 return memcmp(base, other + first, bytes.count) == 0
             }
         }
     }
 
-    /// The number of the body of a call's reply.
-    static func reply(_ index: Int, ofCall call: Int) -> Int { call * 16 + index + 1000 }
+    /// The number of the body of a call's reply. Half of those that are coded become small by it.
+    static func reply(_ index: Int, ofCall call: Int, isCoded: Bool = false) -> Int {
+        let body = call * 16 + index + 1000
+        return isCoded && call % 4 < 2 ? -body : body
+    }
 }

@@ -33,13 +33,20 @@ struct ReplySender {
     init(_ world: World, on http: HTTPWire, to request: AnsweredRequest) {
         (self.world, self.http, self.request) = (world, http, request)
         let (reply, number) = (request.reply, request.number)
-        let plain = Pattern.bytes(Pattern.reply(request.place, ofCall: number), count: reply.size)
+        let pattern = Pattern.reply(request.place, ofCall: number, isCoded: reply.isCoded)
+        let plain = Pattern.bytes(pattern, count: reply.size)
         let accepted = request.head.value(of: "accept-encoding") ?? ""
         let isSilent = reply.emptyMembers != nil && accepted.contains("gzip")
         let codings = reply.isCoded ? ["gzip", "deflate"].filter(accepted.contains) : []
         coding = codings.isEmpty ? nil : isSilent ? "gzip" : codings[number % codings.count]
         file = Self.file(for: request, in: world)
-        var coded = coding.map { Coding.compress(plain, isGzip: $0 == "gzip") }
+        // Content of gzip may be in several members (RFC 1952, section 2.2).
+        let isSplit = coding == "gzip" && !isSilent && (number / 2 + request.place) % 2 == 0
+        let half = isSplit ? plain.count / 2 : 0
+        var coded = coding.map { coding in
+            let parts = half > 0 ? [plain[..<half], plain[half...]] : [plain[...]]
+            return parts.flatMap { Coding.compress(Array($0), isGzip: coding == "gzip") }
+        }
         if isSilent, let members = reply.emptyMembers {
             coded = coded.map { Array(repeatElement($0, count: members).joined()) }
         }

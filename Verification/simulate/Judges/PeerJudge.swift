@@ -1,7 +1,7 @@
 internal import DirectHTTP
 
-/// Judges what depends on the rarer words of peers and callers: cookies of a domain, policies for the hosts
-/// below, TLS settings of a request, limits inside a body's framing, and cancellations.
+/// Judges what depends on the rarer words of peers and callers: cookies of a domain or a path, policies for
+/// the hosts below, TLS settings of a request, limits inside a body's framing, and cancellations.
 struct PeerJudge {
     let world: World
     let number: Int
@@ -18,6 +18,7 @@ struct PeerJudge {
         _ tls: (isOldVersion: Bool, identity: Int)?
     ) {
         judgeDomain(head)
+        judgePath(head)
         judgeRetry()
         if let tls { judgeTLS(tls) }
         // Whatever the client sends for a call, it sends before the call is cancelled or at once.
@@ -37,6 +38,17 @@ struct PeerJudge {
             world.kernel.count("judge: cookie of a domain")
             if other != host, !plan.isBelow(host, other) {
                 world.fault("secrets", "\(Material.name(host)) got the cookie of \(Material.name(other))")
+            }
+        }
+    }
+
+    /// A cookie of a path is for that path and those below it (RFC 6265, section 5.1.4).
+    private func judgePath(_ head: ReceivedHead) {
+        for pair in head.value(of: "cookie")?.split(separator: "; ") ?? [] where pair.hasPrefix("near=/") {
+            world.kernel.count("judge: cookie of a path")
+            let path = pair.dropFirst(5)
+            if head.path != path, !head.path.hasPrefix(path + "/") {
+                world.fault("cookies", "\(head.path) got the cookie of \(path)")
             }
         }
     }

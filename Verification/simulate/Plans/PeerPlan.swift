@@ -44,7 +44,7 @@ extension ReplyPlan {
         /// The Location of a redirect is a path.
         case relativeLocation
         case retryAfter
-        /// Sets a cookie for the host and those below it.
+        /// Sets a cookie for the host and those below it, and one for a path that the request's begins with.
         case domainCookie
         /// Sets as many cookies as fit into a head.
         case manyCookies

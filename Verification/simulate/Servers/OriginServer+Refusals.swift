@@ -1,11 +1,5 @@
 /// What a server answers instead of a reply of the plan: a redirect to TLS, a challenge, and a confirmation.
 extension OriginServer {
-    /// Returns the path of a request's target, which may be a whole URL.
-    func path(of head: ReceivedHead) -> String {
-        guard head.target.hasPrefix("http://") else { return head.target }
-        return String(head.target.dropFirst(7).drop { $0 != "/" })
-    }
-
     /// Answers a plain request for a secure host with a redirect. A client that knows of the host's policy
     /// (HSTS) sends no such request.
     func redirect(
@@ -19,7 +13,7 @@ extension OriginServer {
         world.calls[number].hasCrossed = true
         // The end of the connection may destroy the response on its way.
         if head.hasBody { world.calls[number].mayHaveMissedCrossing = true }
-        let location = world.origin(host) + path(of: head)
+        let location = world.origin(host) + head.path
         try await http.wire.write(
             Array("HTTP/1.1 308 Use TLS\r\nLocation: \(location)\r\nContent-Length: 0\r\n\r\n".utf8)
         )

@@ -126,7 +126,7 @@ final class OriginServer: @unchecked Sendable {
         RequestJudge(world: world, number: number, host: host).judge(head, on: connection)
         if let challenge = world.gate(ofHost: host)?.challenge(
             for: head,
-            target: path(of: head),
+            target: head.path,
             call: number,
             on: connection
         ) {

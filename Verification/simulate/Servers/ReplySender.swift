@@ -208,6 +208,9 @@ struct ReplySender {
         return text + word + "\r\n"
     }
 
+    /// What the request's path begins with. It ends within a segment, unless there is one digit only.
+    private var nearPath: Substring { head.path.prefix(max(2, head.path.utf8.count - 4)) }
+
     /// The lines of what the reply says beside its status and its length.
     private var word: String {
         if let word = reply.word { world.kernel.count("server: word \(word)") }
@@ -221,6 +224,7 @@ struct ReplySender {
         case .retryAfter: "Retry-After: \(number % 2)\r\n"
         case .domainCookie:
             "Set-Cookie: wide=wide-secret\(host)-; Domain=\(Material.name(host)); Path=/\r\n"
+                + "Set-Cookie: near=\(nearPath); Path=\(nearPath)\r\n"
         case .manyCookies:
             (0..<45).map { "Set-Cookie: many\(number)-\(place)-\($0)=1; Path=/\r\n" }
                 .joined()

@@ -6,6 +6,12 @@ struct ReceivedHead {
     let fields: [(name: String, value: String)]
     let bytes: [UInt8]
 
+    /// The path of the target, which may be a whole URL.
+    var path: String {
+        guard target.hasPrefix("http://") else { return target }
+        return String(target.dropFirst(7).drop { $0 != "/" })
+    }
+
     var isChunked: Bool { value(of: "transfer-encoding") != nil }
     var length: Int? { value(of: "content-length").flatMap { Int($0) } }
     var hasBody: Bool { isChunked || length ?? 0 > 0 }

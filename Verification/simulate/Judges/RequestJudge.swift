@@ -12,6 +12,8 @@ struct RequestJudge {
         guard connection.isOpenForClient else { return }
         judgeClientSecret(head)
         judgeLogin(head)
+        judgeScheme(head)
+        judgeCookie(head)
         judgeSocket(connection)
         judgeAcceptEncoding(head)
         ResolverJudge(world: world).judgeRequest(of: number, host: host, on: connection)
@@ -51,6 +53,35 @@ struct RequestJudge {
         let isFirst = host == call.host && world.calls[number].requests == 0
         if isFirst, !plan.client.rebuildsRequests, sent != World.loginField {
             world.fault("fields", "Authorization is \(sent), not \(World.loginField)")
+        }
+    }
+
+    /// What the caller sends to a plain URL is not for the same name with TLS, behind a redirect.
+    private func judgeScheme(_ head: ReceivedHead) {
+        let (call, state) = (plan.calls[number], world.calls[number])
+        guard call.isPlain == true, call.carriesSecrets, call.download == nil, plan.network.resets == 0,
+            state.hasCrossed, !state.mayHaveMissedCrossing
+        else { return }
+        world.kernel.count("judge: secrets behind a change of the scheme")
+        for name in ["authorization", "x-api-key"] {
+            if head.value(of: name)?.reveals(world.secret(ofHost: call.host)) == true {
+                world.fault("secrets", "\(Material.name(host)) got \(name) behind a change of the scheme")
+            }
+        }
+    }
+
+    /// The target of a redirect gets the cookie that came with it.
+    private func judgeCookie(_ head: ReceivedHead) {
+        let (client, call) = (plan.client, plan.calls[number])
+        guard client.keepsCookies, plan.keeping == nil, !plan.fillsJars, call.isAlone != true,
+            call.download == nil, client.hedging == nil, client.responseLimit == nil,
+            plan.network.resets == 0, plan.hosts[host].addresses.allSatisfy({ $0.fate == .works }),
+            let last = world.calls[number].tries.last, last.place?.host == host, last.reply.leads(to: host),
+            last.reply.setsCookie, last.reply.ending == .complete, !last.reply.isEarly
+        else { return }
+        world.kernel.count("judge: cookie of a redirect")
+        if head.value(of: "cookie")?.reveals(world.secret(ofHost: host)) != true {
+            world.fault("cookies", "call \(number) lacks the cookie that its redirect has set")
         }
     }
 

@@ -60,6 +60,9 @@ extension ReplyPlan {
     /// Whether the connection must not be used again.
     var isLast: Bool { word == .announcesClose || word == .isOld }
 
+    /// Whether it is a redirect to a host.
+    func leads(to host: Int) -> Bool { [301, 302, 303, 307, 308].contains(status) && target == host }
+
     /// Whether bytes follow it that are no part of it.
     var addsSomething: Bool { ending == .addsBytes || ending == .addsResponse }
 

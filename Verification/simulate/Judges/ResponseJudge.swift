@@ -153,6 +153,15 @@ struct ResponseJudge {
             )
         }
         judgeVariant(of: owner, reply)
+        // What changes a resource invalidates what is stored of it (RFC 9111, section 4.4).
+        for third in plan.calls.indices where plan.calls[third].mayChangeCaches {
+            let state = world.calls[third]
+            guard plan.calls[third].resource == call.resource, plan.calls[third].host == call.host,
+                let place = state.reply, plan.calls[third].replies[place].status < 400,
+                let begin = state.start, begin > since, let end = state.end, end < start
+            else { continue }
+            world.fault("cache", "call \(number) got what call \(owner) had got before call \(third)")
+        }
     }
 
     /// What depends on fields of the request is for requests with the same ones, after a restart too.

@@ -132,7 +132,7 @@ extension Plan {
         case 14..<16: shareKeys(&dice)
         case 16..<18: chooseTLS(&dice)
         case 18..<20: coverSubdomains(&dice)
-        case 20: age(&dice)
+        case 8, 9, 20: age(&dice)
         case 21: movePorts(&dice)
         case 26..<29: useRareBodies(&dice)
         case 29: sendHostileLists(&dice)
@@ -302,10 +302,15 @@ extension Plan {
             calls[call].start = dice.one(of: [1, 4, 11, 25, 40, 50]) * 1_000_000
             calls[call].replies = [ReplyPlan(size: 100, lifetime: dice.one(of: [1, 10, 20, 45]))]
         }
-        guard dice.chance(50) else { return }
+        let kind = dice.below(5)
         // A file that is downloaded says itself of which version it is.
         for call in calls.indices where calls[call].download == nil {
-            calls[call].replies[0].isRestored = true
+            switch kind {
+            case 0, 1: calls[call].replies[0].isRestored = true
+            case 2: (calls[call].replies[0].hasTag, calls[call].replies[0].confirms) = (true, true)
+            case 3 where dice.chance(30): calls[call].kind = .post
+            default: break
+            }
         }
     }
 

@@ -52,10 +52,25 @@ extension OriginServer {
             return false
         }
         kernel.count("server: response confirmed")
-        world.confirmed[parts[0] * 100 + parts[1]] = kernel.now
+        let place = parts[0] * 100 + parts[1]
         let lifetime = plan.calls[parts[0]].replies[parts[1]].lifetime ?? 0
+        judgeAgain(number, confirmed: world.confirmed[place], lifetime: lifetime)
+        world.confirmed[place] = kernel.now
         let text = "HTTP/1.1 304 Not Modified\r\nETag: \(tag)\r\nCache-Control: max-age=\(lifetime)\r\n\r\n"
         try await http.wire.write(Array(text.utf8))
         return true
+    }
+
+    /// A confirmation makes a stored response fresh again (RFC 9111, section 4.3.4).
+    private func judgeAgain(_ number: Int, confirmed: UInt64?, lifetime: Int) {
+        // A folder may have lost it. Otherwise calls are a second apart, the clock's least unit.
+        guard let confirmed, plan.keeping == nil, plan.kernel?.clock == nil,
+            plan.hosts.allSatisfy({ $0.digest == nil }), let start = world.calls[number].start,
+            confirmed + 900_000_000 < start
+        else { return }
+        kernel.count("judge: confirmed again")
+        if kernel.now + 1_000_000_000 < confirmed + UInt64(lifetime) * 1_000_000_000 {
+            world.fault("cache", "call \(number) asks again for what has just been confirmed")
+        }
     }
 }

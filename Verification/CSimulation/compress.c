@@ -3,10 +3,8 @@
 #include "simulation.h"
 #include <zlib.h>
 
-size_t sim_compress(const void *bytes, size_t count, int is_gzip, void *buffer, size_t capacity) {
+size_t sim_compress(const void *bytes, size_t count, int is_gzip, int level, void *buffer, size_t capacity) {
     z_stream stream = {0};
-    // Large content is only stored in the format: searching it for repetitions would take most of a world's time.
-    int level = count > 4000 ? 0 : 1;
     if (deflateInit2(&stream, level, Z_DEFLATED, is_gzip ? 31 : 15, 8, Z_DEFAULT_STRATEGY) != Z_OK) return 0;
     stream.next_in = (Bytef *)bytes;
     stream.avail_in = (uInt)count;

@@ -159,7 +159,8 @@ long sim_tls_client(struct sim_tls *tls);
 // The server name that the client has sent; NULL if none. Valid until the next call.
 const char *sim_tls_server_name(struct sim_tls *tls);
 
-// Compresses bytes as gzip or, without `is_gzip`, as zlib. Returns their count, or 0 if the buffer is too small.
-size_t sim_compress(const void *bytes, size_t count, int is_gzip, void *buffer, size_t capacity);
+// Compresses bytes at a level of zlib, as gzip or, without `is_gzip`, as zlib. Returns their count, or 0 if the buffer is
+// too small.
+size_t sim_compress(const void *bytes, size_t count, int is_gzip, int level, void *buffer, size_t capacity);
 #endif
 #endif

@@ -45,7 +45,9 @@ struct ReplySender {
         let half = isSplit ? plain.count / 2 : 0
         var coded = coding.map { coding in
             let parts = half > 0 ? [plain[..<half], plain[half...]] : [plain[...]]
-            return parts.flatMap { Coding.compress(Array($0), isGzip: coding == "gzip") }
+            return parts.flatMap {
+                Coding.compress(Array($0), isGzip: coding == "gzip", isNoise: pattern >= 0)
+            }
         }
         if isSilent, let members = reply.emptyMembers {
             coded = coded.map { Array(repeatElement($0, count: members).joined()) }

@@ -141,10 +141,13 @@ extension World {
 
 /// Codings that servers give content.
 enum Coding {
-    static func compress(_ bytes: [UInt8], isGzip: Bool) -> [UInt8] {
+    static func compress(_ bytes: [UInt8], isGzip: Bool, isNoise: Bool = true) -> [UInt8] {
+        // Large noise is only stored in the format: to search it for repetitions would take most of a world's
+        // time. Of a megabyte so little would be left that clients refuse it.
+        let level: Int32 = bytes.count > (isNoise ? 4000 : 400_000) ? 0 : 1
         var buffer = [UInt8](repeating: 0, count: bytes.count + bytes.count / 100 + 300)
         buffer.removeLast(
-            buffer.count - sim_compress(bytes, bytes.count, isGzip ? 1 : 0, &buffer, buffer.count)
+            buffer.count - sim_compress(bytes, bytes.count, isGzip ? 1 : 0, level, &buffer, buffer.count)
         )
         return buffer
     }

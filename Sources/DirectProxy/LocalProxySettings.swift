@@ -31,7 +31,7 @@ public struct LocalProxySettings: Sendable {
     public var vetting: AddressVetting? = .publicInternetOnly(denying: Self.azure)
     /// What is done with the server's name that a program sends in TLS.
     public var serverNames = LocalProxy.ServerNames.reported
-    /// The proxy that is asked for the chosen addresses, by CONNECT, also for `http` URLs; `nil` to dial them.
+    /// The proxy that is asked by CONNECT, also for `http` URLs, for the chosen addresses; `nil` for none.
     public var upstream: Proxy?
     /// Whether it serves the file of ``LocalProxy/pacURL``, to whoever asks: it holds no credentials.
     public var servesPAC = false

@@ -234,6 +234,7 @@ def add_redirects(all, house):
     all.add(
         "a redirect to a host that is not in the job", f"/redirect?{there}", fails("noAddresses"), settings=follow
     )
+    all.add("a HEAD that is redirected", here, answered(None), method="HEAD", settings=follow)
     all.add("a redirect too many", here, fails("tooMany"), settings=follow | {"redirects": {"limit": 0}})
     all.add("as many redirects as may be", here, answered(b"hello"), settings=follow | {"redirects": {"limit": 1}})
 

@@ -105,7 +105,8 @@ def result(done, place, request, follows):
     if os.path.exists(place):
         with open(place, "rb") as file:
             data = file.read()
-    heads = re.findall(r"^  (HTTP/.*\n(?:  .*\n)*)", log, re.MULTILINE)
+    # Heads without content between them follow each other in the log, as behind a HEAD that is redirected.
+    heads = re.findall(r"^  (HTTP/.*\n(?:  (?!HTTP/).*\n)*)", log, re.MULTILINE)
     # 8 stands for a status that wget calls an error: the response came whole.
     if done.returncode not in (0, 8) or not heads:
         return contract.failed(kind(done.returncode, log), f"wget {done.returncode}: {' '.join(log.split())[-300:]}")

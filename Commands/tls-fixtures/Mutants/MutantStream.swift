@@ -84,10 +84,7 @@ final class MutantStream {
             X509_VERIFY_PARAM_set1_host(parameters, wanted, wanted.utf8.count)
         }
         // What TLS sends on a connection that has gone would end the process.
-        var signals = sigset_t()
-        sigemptyset(&signals)
-        sigaddset(&signals, SIGPIPE)
-        pthread_sigmask(SIG_BLOCK, &signals, nil)
+        blockPipeSignal()
         _ = try transfer { SSL_connect($0) }
         isSecured = true
         guard mutation == .organizationsAsNames else { return }

@@ -73,10 +73,7 @@ final class InteractiveProcess: Sendable {
     func write(_ text: String) -> Bool {
         // A process that has ended must not end this one. The signal is for this thread alone, which is not
         // used for anything else.
-        var pipeSignal = sigset_t()
-        sigemptyset(&pipeSignal)
-        sigaddset(&pipeSignal, SIGPIPE)
-        pthread_sigmask(SIG_BLOCK, &pipeSignal, nil)
+        blockPipeSignal()
         let bytes = Array(text.utf8)
         let end = ContinuousClock.now.advanced(by: .seconds(10))
         var written = 0

@@ -30,6 +30,17 @@ nonisolated func startThread(_ body: @escaping @Sendable () -> Void) {
     #endif
 }
 
+/// Lets writing to what nobody reads fail, instead of ending the process. For this thread alone.
+///
+/// Not written where it is used: in a file that imports OpenSSL, a release build takes the set for
+/// OpenSSL's, and then refuses it in every other file.
+nonisolated func blockPipeSignal() {
+    var signals = sigset_t()
+    sigemptyset(&signals)
+    sigaddset(&signals, SIGPIPE)
+    pthread_sigmask(SIG_BLOCK, &signals, nil)
+}
+
 private final class ThreadBody: Sendable {
     let run: @Sendable () -> Void
 

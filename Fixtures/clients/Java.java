@@ -51,7 +51,9 @@ public final class Java {
     final List<Object> keep;
     final CookieManager cookies = new CookieManager();
     final SSLContext context = SSLContext.getInstance("TLS");
+    final String places;
     HttpClient client;
+    volatile HttpURLConnection open;
 
     Java(Map<String, Object> job) throws Exception {
         this.job = job;
@@ -70,9 +72,10 @@ public final class Java {
         for (Object each : list(job.get("requests")))
             for (String[] field : fields(object(each)))
                 if (!(field[0] + field[1]).chars().allMatch(unit -> unit < 128)) throw new Leave("it sends fields of ASCII only");
-        StringBuilder places = new StringBuilder(";");
+        StringBuilder text = new StringBuilder(";");
         for (var entry : object(job.get("connect")).entrySet())
-            places.append(entry.getKey()).append('=').append(String.join(",", strings(entry.getValue()))).append(';');
+            text.append(entry.getKey()).append('=').append(String.join(",", strings(entry.getValue()))).append(';');
+        places = text.toString();
         Files.writeString(PLACES, places);
         KeyStore roots = KeyStore.getInstance("PKCS12");
         roots.load(null, null);
@@ -94,11 +97,19 @@ public final class Java {
             SSLSessionContext sessions = context.getClientSessionContext();
             for (byte[] id : Collections.list(sessions.getIds()))
                 Optional.ofNullable(sessions.getSession(id)).ifPresent(SSLSession::invalidate);
-            var result = workers.submit(() -> isConnection ? connection(request) : exchange(request, limit));
+            CountDownLatch ended = new CountDownLatch(1);
+            var result = workers.submit(() -> {
+                try {
+                    return isConnection ? connection(request) : exchange(request, limit);
+                } finally {
+                    ended.countDown();
+                }
+            });
             try {
                 found.add(result.get(limit, TimeUnit.MILLISECONDS));
             } catch (TimeoutException late) {
                 result.cancel(true);
+                end(workers, ended);
                 found.add(failed("timeout", "the time of the request is over"));
             } catch (ExecutionException wrapped) {
                 Throwable fault = wrapped.getCause();
@@ -108,6 +119,15 @@ public final class Java {
             }
         }
         return found;
+    }
+
+    // A request that is over goes on until it fails. HttpURLConnection even asks again when its connection ends, which must not be
+    // at the servers of the next job.
+    void end(ExecutorService workers, CountDownLatch ended) throws Exception {
+        Files.writeString(PLACES, ";");
+        if (open != null) workers.submit(open::disconnect);
+        ended.await(1, TimeUnit.SECONDS);
+        Files.writeString(PLACES, places);
     }
 
     static Map<String, Object> failed(String kind, String text) {
@@ -166,6 +186,7 @@ public final class Java {
         System.setProperty("http.keepAlive", String.valueOf(keep.contains("connections")));
         var connection = (HttpURLConnection) new URL((String) request.get("url")).openConnection(Proxy.NO_PROXY);
         if (connection instanceof HttpsURLConnection) ((HttpsURLConnection) connection).setSSLSocketFactory(context.getSocketFactory());
+        open = connection;
         connection.setInstanceFollowRedirects(settings.containsKey("follow"));
         connection.setRequestMethod((String) request.getOrDefault("method", "GET"));
         for (String[] field : fields(request)) connection.addRequestProperty(field[0], field[1]);

@@ -207,6 +207,13 @@ def add_failures(all, house):
         timeout=1000,
         keep=["connections"],
     )
+    # What is over must not be asked for again when its connection ends: that may be at a server of the next job.
+    all.add_requests(
+        "a request that is over is not repeated",
+        [{"url": all.url + "/late"}, {"url": all.url + "/slow"}],
+        [fails("timeout"), both(answered(b"hello"), arrived(path="/slow"))],
+        timeout=3000,
+    )
 
 
 def add_redirects(all, house):

@@ -176,6 +176,8 @@ ANSWERS = {
     "/garbage": lambda _: [bytes(reversed(ALL_BYTES)) * 4, None],
     "/line": lambda asked: [asked.query.encode() + b"\r\nContent-Length: 5\r\n\r\nhello", None],
     "/silent": lambda _: [5.0, None],
+    "/late": lambda _: [3.5, None],
+    "/slow": lambda _: [1.0, message(b"hello")],
     "/trickle": lambda _: [b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n"]
     + [part for _ in range(30) for part in (b"x", 0.2)]
     + [None],

@@ -107,14 +107,16 @@ def result(done, place, request, follows):
             data = file.read()
     # Heads without content between them follow each other in the log, as behind a HEAD that is redirected.
     heads = re.findall(r"^  (HTTP/.*\n(?:  (?!HTTP/).*\n)*)", log, re.MULTILINE)
-    # 8 stands for a status that wget calls an error: the response came whole.
-    if done.returncode not in (0, 8) or not heads:
+    # 8 stands for a status that wget calls an error, and 6 for one that asks for credentials: the response came whole.
+    if done.returncode not in (0, 6, 8) or not heads:
         return contract.failed(kind(done.returncode, log), f"wget {done.returncode}: {' '.join(log.split())[-300:]}")
     if not data.startswith(b"HTTP/"):
         if "redirections exceeded" in log and follows:
             return contract.failed("tooMany", log.strip().splitlines()[-1])
         version, status, reason, fields = contract.parse_head(re.sub("(?m)^  ", "", heads[-1]).encode("latin-1"))
-        if status not in (204, 304) and request.get("method") != "HEAD":
+        if done.returncode == 6 and not any(name.lower() == b"content-length" and value == b"0" for name, value in fields):
+            raise contract.Leave("it saves no content of a response that asks for credentials")
+        if status not in (204, 304) and request.get("method") != "HEAD" and done.returncode != 6:
             raise contract.Leave("it saves no response that is a redirect which it does not follow")
         return contract.response(status, fields, b"", reason=reason, version=version)
     head, content = [*re.split(rb"(?<=\n)\r?\n", data, maxsplit=1), b""][:2]

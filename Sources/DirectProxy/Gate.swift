@@ -37,7 +37,8 @@ struct Gate: Sendable {
     /// Compares in a time that depends on the lengths alone, which are no secret.
     private func admits(_ given: some Collection<UInt8>) -> Bool {
         guard let credentials else { return true }
-        let expected = "\(credentials.user):\(credentials.password)".utf8
-        return given.count == expected.count && zip(given, expected).reduce(0) { $0 | $1.0 ^ $1.1 } == 0
+        let expected = Array("\(credentials.user):\(credentials.password)".utf8)
+        guard given.count == expected.count else { return false }
+        return zip(given, expected).reduce(into: UInt8(0)) { $0 |= $1.0 ^ $1.1 } == 0
     }
 }

@@ -1,8 +1,8 @@
 /// A server for tests that runs in the test's own process, plain or TLS, on a loopback address.
 ///
-/// It serves from ``start(_:on:port:_:)`` until ``stop()`` or until the last reference is released. Each
-/// connection has its own thread, so handlers may block. No function blocks Swift's cooperative thread pool
-/// except ``stop()``, which waits for those threads after telling them to end.
+/// It serves from ``start(_:on:port:handler:)`` until ``stop()`` or until the last reference is released.
+/// Each connection has its own thread, so handlers may block. No function blocks Swift's cooperative thread
+/// pool except ``stop()``, which waits for those threads after telling them to end.
 public final class FixtureServer: Sendable {
     private let core: ServerCore
 

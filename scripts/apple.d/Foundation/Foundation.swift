@@ -7,7 +7,7 @@
 public typealias TimeInterval = Double
 
 public struct Data: Hashable, Sendable, RandomAccessCollection {
-    public init(_ bytes: [UInt8]) { fatalError() }
+    public init(_ bytes: some Sequence<UInt8>) { fatalError() }
     public var startIndex: Int { fatalError() }
     public var endIndex: Int { fatalError() }
     public subscript(index: Int) -> UInt8 { fatalError() }

@@ -89,8 +89,7 @@ final class Forwarder: @unchecked Sendable {
         guest.near.close()
     }
 
-    /// Waits for the next request. An empty line behind a request's content begins none: old clients send it
-    /// (RFC 9112, section 2.2).
+    /// Waits for the next request. An empty line of an old client begins none (RFC 9112, section 2.2).
     private func nextBegins(until end: Instant) async -> Bool {
         while true {
             while guest.ahead.starts(with: [13, 10]) { guest.ahead = guest.ahead.dropFirst(2) }

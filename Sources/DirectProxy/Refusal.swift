@@ -131,8 +131,7 @@ extension Refusal {
         self.init(kind, "\(target): \(words)")
     }
 
-    /// All targets are asked for by CONNECT, since the address is chosen here: many proxies allow port 443
-    /// alone.
+    /// All targets are asked for by CONNECT, and many proxies allow port 443 alone.
     private static func hint(_ error: ProxyError) -> String {
         guard case .refused(let answer) = error, answer.status != 407 else { return "" }
         return "; it has to allow CONNECT to the address and port that are chosen here"

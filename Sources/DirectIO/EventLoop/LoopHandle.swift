@@ -60,7 +60,8 @@ package class LoopHandle: @unchecked Sendable {
     /// Waits for a signal at `input` and takes it, for handles without a descriptor.
     ///
     /// The signal is taken before the caller looks at what it announces: one that comes later ends the next
-    /// wait.
+    /// wait. It is also taken if the wait has expired or was cancelled, so a caller that waits again looks
+    /// first.
     package final func waitForSignal(until deadline: Instant) async -> WaitPoint.Wake {
         let wake = await input.wait(until: deadline, on: loop)
         input.clear()

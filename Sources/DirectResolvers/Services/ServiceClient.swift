@@ -164,10 +164,13 @@ final class ServiceClient: Sendable {
     /// Asks one question until a server answers.
     private func reply(to query: Inquiry.Query, within context: ResolveContext) async -> Inquiry.Verdict {
         do {
-            let (answer, failures) = try await firstAnswer(within: context) { server, limit in
-                (try await self.send(query, to: server, limit: limit, within: context), server)
+            let (given, failures) = try await firstAnswer(within: context) { server, limit in
+                (
+                    answer: try await self.send(query, to: server, limit: limit, within: context),
+                    server: server
+                )
             }
-            return Inquiry.Verdict(answer: .success(answer.0), failures: failures, server: answer.1)
+            return Inquiry.Verdict(answer: .success(given.answer), failures: failures, server: given.server)
         } catch {
             return Inquiry.Verdict(answer: .failure(ResolverError(error, of: name)))
         }

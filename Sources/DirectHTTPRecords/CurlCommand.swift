@@ -27,7 +27,7 @@ extension HTTPClient.Request {
     /// - Throws: `HTTPError` if URL, addresses or fields are invalid.
     public func curlCommand(redacting redaction: Redaction = Redaction()) throws(HTTPError) -> String {
         var command = try CurlCommand(self, redacting: redaction, over: nil)
-        if authenticator != nil { command.noteMissingCredentials() }
+        if authenticator != nil { command.noteMissingCredentials(for: .server) }
         return command.text
     }
 }
@@ -61,16 +61,23 @@ struct CurlCommand {
         addTrust()
         try addFields(over: request.unixSocket == nil ? proxy?.proxy : nil)
         addBody()
-        if asked.hasCredentials, !redaction.isNone { noteMissingCredentials() }
+        if asked.hasCredentials, !redaction.isNone { noteMissingCredentials(for: .server) }
     }
 
-    /// Names the field as missing, unless the request has it or curl makes it of the URL.
-    mutating func noteMissingCredentials(in name: String = "Authorization") {
-        let isProxy = name != "Authorization"
-        guard !request.headers.contains(name), isProxy || !url.hasCredentials || !redaction.isNone else {
-            return
-        }
-        let line = "\(isProxy ? "--proxy-header" : "--header") \(name), for the credentials of the client"
+    /// The party that credentials are for.
+    enum Party {
+        case server, proxy
+    }
+
+    /// Names the field of the credentials as missing, unless the request has it or curl makes it of the URL.
+    mutating func noteMissingCredentials(for party: Party) {
+        let (option, name, isInURL) =
+            switch party {
+            case .server: ("--header", "Authorization", url.hasCredentials && redaction.isNone)
+            case .proxy: ("--proxy-header", "Proxy-Authorization", false)
+            }
+        guard !request.headers.contains(name), !isInURL else { return }
+        let line = "\(option) \(name), for the credentials of the client"
         if !missing.contains(line) { missing.append(line) }
     }
 

@@ -21,9 +21,9 @@ extension HTTPClient {
     ) throws(HTTPError) -> String {
         let (first, proxy) = try firstRequest(for: request)
         var command = try CurlCommand(first, redacting: redaction, over: CurlProxy(proxy: proxy))
-        if hasAuthenticator(for: request) { command.noteMissingCredentials() }
+        if hasAuthenticator(for: request) { command.noteMissingCredentials(for: .server) }
         if let proxy, first.unixSocket == nil, hasAuthenticator(for: proxy) {
-            command.noteMissingCredentials(in: "Proxy-Authorization")
+            command.noteMissingCredentials(for: .proxy)
         }
         return command.text
     }

@@ -48,7 +48,7 @@ extension HTTPError.Reason {
     fileprivate var isConnectionLoss: Bool {
         switch self {
         case .connectionClosed: true
-        case .system(let error): error.call == "recv" || error.call == "send"
+        case .system(let error): error.isOfTransfer
         case .tls(.connectionLost), .tls(.truncated): true
         case .http(let error): error.isEndOfStream
         default: false

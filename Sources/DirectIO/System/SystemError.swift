@@ -12,15 +12,38 @@ public struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
     public let call: String
     /// The value of `errno`.
     public let code: Int32
-    /// The path of the file to open, create or rename, or `nil` if the call did not concern one.
-    public let path: String?
+    private let subject: Subject
+
+    /// What the call was about.
+    private enum Subject: Hashable, Sendable {
+        case file(path: String)
+        /// The bytes of a connection.
+        case transfer
+        case other
+    }
 
     /// Creates an error from the name of a C function and its `errno`.
     package init(_ call: String, code: Int32, path: String? = nil) {
+        self.init(call, code: code, path.map { .file(path: $0) } ?? .other)
+    }
+
+    private init(_ call: String, code: Int32, _ subject: Subject) {
         self.call = call
         self.code = code
-        self.path = path
+        self.subject = subject
     }
+
+    /// The error of a connection from which no bytes can be received.
+    package static func receiving(code: Int32) -> SystemError { SystemError("recv", code: code, .transfer) }
+
+    /// The error of a connection on which no bytes can be sent.
+    package static func sending(code: Int32) -> SystemError { SystemError("send", code: code, .transfer) }
+
+    /// The path of the file to open, create or rename, or `nil` if the call did not concern one.
+    public var path: String? { if case .file(let path) = subject { path } else { nil } }
+
+    /// Whether bytes of a connection could not be received or sent.
+    package var isOfTransfer: Bool { subject == .transfer }
 
     /// Whether there is no route to the address or to its whole family.
     package var meansNoRoute: Bool { code == ENETUNREACH || code == EHOSTUNREACH }

@@ -207,7 +207,7 @@ extension Socket {
         case .moved(let count): .moved(count)
         case .endOfStream: .ended(clean: true)
         case .wouldBlock: .wantsRead
-        case .failed(let code): .failed(.system(SystemError("recv", code: code)))
+        case .failed(let code): .failed(.system(.receiving(code: code)))
         }
     }
 
@@ -217,7 +217,7 @@ extension Socket {
         return switch unsafe send(base, count: source.count) {
         case .moved(let count): .moved(count)
         case .endOfStream, .wouldBlock: .wantsWrite
-        case .failed(let code): .failed(.system(SystemError("send", code: code)))
+        case .failed(let code): .failed(.system(.sending(code: code)))
         }
     }
 }

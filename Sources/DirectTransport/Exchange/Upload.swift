@@ -372,7 +372,7 @@ extension TransportError {
         case .bodySource, .requestBody, .bodyLength, .timedOut, .tooSlow, .http: return true
         case .system(let error): return error.leavesConnectionOpen
         case .tls(.connectionLost(errno: let code)):
-            return SystemError("send", code: code).leavesConnectionOpen
+            return SystemError.sending(code: code).leavesConnectionOpen
         default: return false
         }
     }

@@ -89,7 +89,7 @@ struct FailureTests {
 
     /// The failures of each row of the table.
     private static var failures: [[HTTPError]] {
-        let reset = SystemError("recv", code: ECONNRESET)
+        let reset = SystemError.receiving(code: ECONNRESET)
         let name = TLSError.nameMismatch(expected: "a.test", served: [])
         let again = LookupError(code: EAI_AGAIN, systemCode: 0)
         let none = LookupError(code: EAI_NONAME, systemCode: 0)
@@ -104,7 +104,7 @@ struct FailureTests {
             ],
             [HTTPError.Phase.write, .response, .body].flatMap {
                 [
-                    HTTPError($0, .system(reset)), HTTPError($0, .system(SystemError("send", code: EPIPE))),
+                    HTTPError($0, .system(reset)), HTTPError($0, .system(.sending(code: EPIPE))),
                     HTTPError($0, .tls(.connectionLost(errno: ETIMEDOUT))),
                 ]
             },

@@ -306,7 +306,7 @@ extension ResponseReader {
             case .idle: .reusable
             case .failed: .close(.failed)
             case .tunnel: .close(.tunnel)
-            case .ended: endedVerdict
+            case .ended: reuseOnceRead
             case .head, .length, .chunked, .trailers, .untilClose: .close(.unfinished)
             }
         }
@@ -314,21 +314,19 @@ extension ResponseReader {
 
     /// The same for when the response will have been read to its end, as far as its head tells.
     package var reuseOnceRead: ReuseVerdict {
-        mutating get { endedVerdict }
-    }
-
-    private var endedVerdict: ReuseVerdict {
-        let fields = heads.fields
-        let isHTTP10 = heads.version == .http10
-        if framing == .untilClose { return .close(.untilClose) }
-        if fields.closes { return .close(.serverCloses) }
-        if fields.isChunked && (fields.contentLength != nil || isHTTP10) {
-            return .close(.doubtfulFraming)
+        mutating get {
+            let fields = heads.fields
+            let isHTTP10 = heads.version == .http10
+            if framing == .untilClose { return .close(.untilClose) }
+            if fields.closes { return .close(.serverCloses) }
+            if fields.isChunked && (fields.contentLength != nil || isHTTP10) {
+                return .close(.doubtfulFraming)
+            }
+            // Chunks of an earlier response were in no doubt: the connection would not have been reused.
+            if announcesInVain || fields.isDoubtful || chunks.isDoubtful { return .close(.doubtfulFraming) }
+            if isHTTP10 && !fields.keepsAlive { return .close(.http10) }
+            return .reusable
         }
-        // Chunks of an earlier response cannot have been in doubt: the connection would not have been reused.
-        if announcesInVain || fields.isDoubtful || chunks.isDoubtful { return .close(.doubtfulFraming) }
-        if isHTTP10 && !fields.keepsAlive { return .close(.http10) }
-        return .reusable
     }
 
     /// The server's hint about how long it keeps the connection.

@@ -1,3 +1,4 @@
+import DirectCore
 import Testing
 
 @testable import DirectTLS
@@ -13,6 +14,16 @@ struct ServerIdentityTests {
     )
     func hostNamesAreTaken(_ text: String) throws {
         #expect(try ServerIdentity.name(text).text == text)
+    }
+
+    @Test(
+        "The identity of a host is its name, or its address without a zone",
+        arguments: [("A.test", "a.test"), ("192.0.2.1", "192.0.2.1"), ("[fe80::1%lo]", "fe80::1")]
+    )
+    func hosts(_ text: String, identity: String) throws {
+        let host = try HTTPHost(text)
+        #expect(ServerIdentity(of: host).text == identity)
+        #expect(ServerIdentity(of: host).kind == (host.name == nil ? .address : .name))
     }
 
     @Test("Letters of a name become lower case")

@@ -45,12 +45,7 @@ struct ProbeTarget: Hashable, Sendable {
 
     /// The identity that the certificate must contain. It does not depend on the address that is dialled.
     var identity: ServerIdentity {
-        get throws(TLSError) {
-            switch host {
-            case .name(let name): try .name(name.text)
-            case .address(let address): try .address(address.withoutZone.description)
-            }
-        }
+        get throws(TLSError) { ServerIdentity(of: host) }
     }
 }
 

@@ -83,9 +83,7 @@ extension HTTPTransaction {
         guard let name = tls.verifiedName else {
             return "key \(Hex.encode(tls.certificate?.spkiSHA256 ?? []))"
         }
-        // A zone is this machine's own, and in no certificate.
-        let host = url.host.address?.withoutZone.description ?? url.host.description
-        return name == host ? nil : "name \(name)"
+        return name == ServerIdentity(of: url.host).text ? nil : "name \(name)"
     }
 
     /// Whether the server has proved to be the URL's host. Over plain HTTP there is nothing to prove.

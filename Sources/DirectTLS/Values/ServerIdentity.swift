@@ -1,4 +1,4 @@
-internal import DirectCore
+package import DirectCore
 
 /// The reference identity that the server's certificate must match (RFC 9525): a DNS name, or an IP
 /// address if the URL has an IP literal.
@@ -20,6 +20,19 @@ package struct ServerIdentity: Hashable, Sendable, CustomStringConvertible {
 
     /// The name or address.
     package var description: String { text }
+
+    /// Creates the identity that a URL's host asks for: its name, or its address without a zone, which is
+    /// this machine's own and in no certificate.
+    package init(of host: HTTPHost) {
+        switch host {
+        case .name(let name): self.init(kind: .name, text: name.text)
+        case .address(let address): self.init(kind: .address, text: address.withoutZone.description)
+        }
+    }
+
+    private init(kind: Kind, text: String) {
+        (self.kind, self.text) = (kind, text)
+    }
 
     /// Creates the identity of a DNS name in ASCII, without a trailing dot. Letters are converted to lower
     /// case.

@@ -1,6 +1,5 @@
 package import DirectCore
 internal import DirectIO
-internal import DirectTLS
 
 /// The server that a connection is for: the name decides everything except the address that is dialled.
 package struct Destination: Hashable, Sendable {
@@ -29,16 +28,4 @@ package struct Destination: Hashable, Sendable {
     /// The name for the system's resolver. With its final dot, the resolver does not append the domains of
     /// its search list to it.
     var lookupName: String { isComplete ? host.description + "." : host.description }
-}
-
-extension HTTPHost {
-    /// The identity that the server's certificate must prove. The dialled address has no part in it.
-    var serverIdentity: ServerIdentity {
-        get throws(TLSError) {
-            switch self {
-            case .name(let name): try .name(name.description)
-            case .address(let address): try .address(address.withoutZone.description)
-            }
-        }
-    }
 }

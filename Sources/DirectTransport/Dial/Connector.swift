@@ -63,15 +63,11 @@ struct Connector: Sendable {
         // Not part of the handshake, whose peer is not to blame for a disk.
         let deadline = journey.deadline(.tls, stall: .loading)
         let context = try await leg.profile.tls.context(deadline, on: loop, log: journey.log)
-        do throws(TLSError) {
-            security = Security(
-                context: context,
-                identity: try (leg.profile.identity?.verified ?? leg.destination.host).serverIdentity,
-                loadTime: loop.now.since(start)
-            )
-        } catch {
-            throw .failed(.tls, .tls(error))
-        }
+        security = Security(
+            context: context,
+            identity: ServerIdentity(of: leg.profile.identity?.verified ?? leg.destination.host),
+            loadTime: loop.now.since(start)
+        )
     }
 
     /// Connects to this address. If the destination uses TLS, its certificate has been accepted on return.

@@ -77,11 +77,15 @@ struct FarDialler: Sendable {
         let query = ResolverQuery(
             resolver,
             for: name,
-            of: target.url,
+            port: target.port,
             // What a program speaks in its tunnel is not known: records of HTTPS are not asked for.
-            as: .http,
-            loop: settings.loop,
-            threads: limit.threads,
+            context: ResolveContext(
+                .http,
+                isComplete: target.url.hasTrailingDot,
+                deadline: .never,
+                loop: settings.loop,
+                threads: limit.threads
+            ),
             failure: { $0 }
         )
         do throws(DialFailure) {

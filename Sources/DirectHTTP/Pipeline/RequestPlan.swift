@@ -201,10 +201,14 @@ final class Planner: Sendable {
         ResolverQuery(
             resolver,
             for: name,
-            of: url,
-            as: url.scheme,
-            loop: loop,
-            threads: threads,
+            port: url.port,
+            context: ResolveContext(
+                url.scheme,
+                isComplete: url.hasTrailingDot,
+                deadline: .never,
+                loop: loop,
+                threads: threads
+            ),
             isOfRequest: isOfRequest,
             failure: { HTTPError.from($0, name: nil) }
         )

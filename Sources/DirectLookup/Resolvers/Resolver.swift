@@ -206,7 +206,7 @@ public struct ResolveContext: Sendable {
     public let scheme: HTTPURL.Scheme
     /// Whether the name ends with a dot in the URL. The system's resolver then appends none of the domains of
     /// its search list.
-    public package(set) var isComplete = false
+    public let isComplete: Bool
     /// The moment at which the caller stops waiting. It may be a later one by and by.
     package var deadline: Instant {
         get { limit.map { $0.end.atMost(callersEnd) } ?? callersEnd }
@@ -234,11 +234,13 @@ public struct ResolveContext: Sendable {
     /// Creates a context from a deadline and the loop whose clock it refers to.
     package init(
         _ scheme: HTTPURL.Scheme,
+        isComplete: Bool = false,
         deadline: Instant,
         loop: EventLoop,
         threads: BlockingWork = .code
     ) {
         self.scheme = scheme
+        self.isComplete = isComplete
         callersEnd = deadline
         self.loop = loop
         self.threads = threads

@@ -1,43 +1,39 @@
 package import DirectCore
-package import DirectIO
+internal import DirectIO
 package import DirectLookup
 
 /// A query to a resolver. It translates the resolver's answers into the dialler's terms.
 package final class ResolverQuery: Sendable {
     package let resolver: any Resolver
     private let name: DomainName
-    private let scheme: HTTPURL.Scheme
     private let port: UInt16
-    /// Whether the name ends with a dot in the URL.
-    private let isComplete: Bool
-    private let loop: EventLoop
-    private let threads: BlockingWork
+    /// What the resolver is told of the request, without a deadline.
+    private let context: ResolveContext
     /// Whether the request has brought the resolver along.
     private let isOfRequest: Bool
     /// Returns the failure of dialling an endpoint as the resolver is told of it.
     private let failure: @Sendable (TransportError) -> any Error
 
     /// - Parameters:
-    ///   - scheme: What the URL's server speaks, as far as the resolver has to know.
+    ///   - context: What the resolver is told of the request; its deadline does not count.
     ///   - failure: Returns the failure of dialling an endpoint as the resolver is told of it.
     package init(
         _ resolver: any Resolver,
         for name: DomainName,
-        of url: HTTPURL,
-        as scheme: HTTPURL.Scheme,
-        loop: EventLoop,
-        threads: BlockingWork,
+        port: UInt16,
+        context: ResolveContext,
         isOfRequest: Bool = false,
         failure: @escaping @Sendable (TransportError) -> any Error
     ) {
         self.resolver = resolver
         self.name = name
-        (self.scheme, port, isComplete) = (scheme, url.port, url.hasTrailingDot)
-        self.loop = loop
-        self.threads = threads
+        self.port = port
+        self.context = context
         self.isOfRequest = isOfRequest
         self.failure = failure
     }
+
+    private var loop: EventLoop { context.loop }
 
     /// Returns the answer that the resolver has at hand, as a route; `nil` if it has none.
     package func knownRoute() throws(DialFailure) -> Route? {
@@ -59,7 +55,7 @@ package final class ResolverQuery: Sendable {
         let context = context(until: deadline.instant)
         let answer: Resolution
         do throws(ForeignFailure) {
-            answer = try await askForeignCode(until: context.deadline, on: loop, executor: threads) {
+            answer = try await askForeignCode(until: context.deadline, on: loop, executor: context.threads) {
                 try await self.resolver.firstAnswer(self.name, port: self.port, context: context)
             }
         } catch {
@@ -81,8 +77,8 @@ package final class ResolverQuery: Sendable {
     }
 
     private func context(until end: Instant) -> ResolveContext {
-        var context = ResolveContext(scheme, deadline: end, loop: loop, threads: threads)
-        context.isComplete = isComplete
+        var context = context
+        context.deadline = end
         return context
     }
 

@@ -102,7 +102,7 @@ struct Connector: Sendable {
     /// Opens a socket to a Unix domain socket. While the server's queue is full, tries again until the time
     /// to connect is over: at an address the system itself would do so.
     private func openSocket(to path: UnixSocketPath) async throws(AttemptFailure) -> Socket {
-        let deadline = journey.deadline(.connect, stall: journey.timeouts.connect)
+        let deadline = journey.deadline(.connect)
         while true {
             do throws(AttemptFailure) {
                 return try await openSocket(of: .path(path))
@@ -164,7 +164,7 @@ struct Connector: Sendable {
     ) async throws(AttemptFailure) -> (Socket, IPAddress?) {
         let others: [IPAddress]
         do throws(TransportError) {
-            let deadline = journey.deadline(.connect, stall: journey.timeouts.resolve)
+            let deadline = journey.deadline(.connect, stall: journey.limit.timeouts.resolve)
             others = try await translation.translators.addresses(for: address, deadline, on: loop)
         } catch {
             throw error.isTimeout ? failure : AttemptFailure(phase: .connect, cause: error)
@@ -224,7 +224,7 @@ struct Connector: Sendable {
             throw AttemptFailure(phase: .connect, cause: error)
         }
         do throws(TransportError) {
-            try await socket.waitUntilConnected(journey.deadline(.connect, stall: journey.timeouts.connect))
+            try await socket.waitUntilConnected(journey.deadline(.connect))
         } catch {
             socket.close()
             throw AttemptFailure(phase: .connect, cause: error)
@@ -253,7 +253,7 @@ struct Connector: Sendable {
             throw .failed(.tls, reason: .tls(error), consequence: .stop)
         }
         do throws(TransportError) {
-            let deadline = journey.deadline(.tls, stall: journey.timeouts.tls)
+            let deadline = journey.deadline(.tls)
             try await tls.performHandshake(over: socket, deadline)
         } catch {
             if error.isTimeout { tls.dropOfferedSessions() }

@@ -140,7 +140,7 @@ extension Journey {
             entry: entry,
             target: target,
             authorization: authorization,
-            deadline: deadline(.proxy, stall: timeouts.connect)
+            deadline: deadline(.proxy)
         )
         // If this throws, the connection closes the transport.
         let early = try await negotiation.open(
@@ -177,7 +177,7 @@ extension Journey {
         _ credentials: RenewedCredentials,
         after refusal: HTTPHeaders? = nil
     ) async throws(AttemptFailure) -> Bool {
-        let deadline = deadline(.proxy, stall: timeouts.connect)
+        let deadline = deadline(.proxy)
         do throws(ForeignFailure) {
             return try await credentials.renew(after: refusal) { source throws(ForeignFailure) in
                 try await askForeignCode(

@@ -15,15 +15,14 @@ final class Journey: Sendable {
         self.dialler = dialler
         self.limit = limit
         self.log = log
-        room = limit.deadline(.queue, stall: limit.timeouts.queue, from: dialler.loop.now)
+        room = limit.deadline(.queue, from: dialler.loop.now)
     }
 
     var loop: EventLoop { dialler.loop }
     var network: Network { dialler.network }
-    var timeouts: Timeouts.Nanoseconds { limit.timeouts }
 
     /// Returns the limits of a wait that begins now.
-    func deadline(_ phase: TransportError.Phase, stall: IdleLimit) -> Deadline {
+    func deadline(_ phase: TransportError.Phase, stall: IdleLimit? = nil) -> Deadline {
         limit.deadline(phase, stall: stall, from: loop.now)
     }
 
@@ -195,7 +194,7 @@ final class Journey: Sendable {
     }
 
     private func askSystem(for destination: Destination) async throws(DialFailure) -> EndpointSelection {
-        let deadline = deadline(.resolve, stall: timeouts.resolve)
+        let deadline = deadline(.resolve)
         let (answer, search): (SystemLookups.Answer, NameSearch?)
         do throws(BlockingWork.Abandoned) {
             (answer, search) = try await network.lookups.firstAddresses(
@@ -232,7 +231,7 @@ final class Journey: Sendable {
         of attempts: [FailedAttempt]
     ) async throws(DialFailure) -> EndpointSelection {
         let now = loop.now
-        let deadline = deadline(.resolve, stall: timeouts.resolve)
+        let deadline = deadline(.resolve)
         guard let last = attempts.last else {
             // A resolver may answer at the very end of the call. No attempt begins then.
             throw DialFailure(cause: now >= limit.end ? deadline.timeout : .failed(.resolve, .noAddresses))

@@ -81,7 +81,7 @@ package struct BodyReading {
         }
         let before = received
         defer { rate?.count(Int(clamping: received - before), at: connection.loop.now) }
-        var deadline = exchange.deadline(.body, stall: exchange.timeouts.read, from: connection.loop.now)
+        var deadline = exchange.limit.deadline(.body, from: connection.loop.now)
         while !isAtEnd {
             try connection.checkEnd(of: exchange.limit, .body)
             // Without input there will be a wait, which lets others run as well.

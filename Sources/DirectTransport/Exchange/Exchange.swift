@@ -91,7 +91,7 @@ package struct Exchange {
         sending unsent: [UInt8]?
     ) async throws(TransportError) -> (refusal: ResponseHead?, isAskedFor: Bool) {
         if let unsent { try await sendHead(unsent) }
-        let deadline = deadline(.response, stall: timeouts.continue, from: connection.loop.now)
+        let deadline = limit.deadline(.response, stall: timeouts.continue, from: connection.loop.now)
         while true {
             switch try nextEvent(.response) {
             case .head(let head): return (head, false)
@@ -132,7 +132,7 @@ package struct Exchange {
 
     /// Sends the rest of a head whose body waits for the server's permission.
     package func sendHead(_ rest: [UInt8]) async throws(TransportError) {
-        let deadline = deadline(.write, stall: timeouts.write, from: connection.loop.now)
+        let deadline = limit.deadline(.write, from: connection.loop.now)
         connection.reserve(rest.count)
         unsafe connection.buffer.copyBytes(from: rest)
         try await unsafe connection.writeAll(
@@ -148,7 +148,7 @@ package struct Exchange {
         options: ExchangeOptions.Box?
     ) async throws(TransportError) -> ResponseHead {
         let connection = connection
-        var deadline = deadline(.response, stall: timeouts.response, from: sent)
+        var deadline = limit.deadline(.response, from: sent)
         var monitor = ThroughputMonitor(timeouts.speed)
         // Whether bytes have arrived since the deadline was set.
         var hasProgress = false
@@ -210,7 +210,7 @@ package struct Exchange {
     /// would end it while a server keeps sending. The rest of what has arrived by then is read.
     @inline(never)
     private func restart(_ deadline: inout Deadline, stall: IdleLimit) throws(TransportError) {
-        deadline = self.deadline(.response, stall: stall, from: connection.loop.now)
+        deadline = limit.deadline(.response, stall: stall, from: connection.loop.now)
         try connection.checkEnd(of: limit, .response)
     }
 
@@ -289,7 +289,7 @@ package struct Exchange {
     /// - Throws: the failure of a connection that breaks. The source of the body may pause for as long as it
     ///   likes.
     private func watch(_ upload: Upload, keepingUpTo limit: Int) async throws(TransportError) -> Bool {
-        let deadline = deadline(.write, stall: .endsWithUpload, from: connection.loop.now)
+        let deadline = self.limit.deadline(.write, stall: .endsWithUpload, from: connection.loop.now)
         while upload.isSending {
             guard connection.unparsedCount <= limit else { return true }
             connection.socket.input.clear()
@@ -309,12 +309,6 @@ package struct Exchange {
     }
 
     private static let longestEarlyData = 65_536
-
-    /// Returns the deadline of a wait that begins at `now`: the phase's limit, but no later than the call's
-    /// end.
-    package func deadline(_ phase: TransportError.Phase, stall: IdleLimit, from now: Instant) -> Deadline {
-        limit.deadline(phase, stall: stall, from: now)
-    }
 }
 
 extension OutgoingMessage {

@@ -168,7 +168,7 @@ package final class Upload: @unchecked Sendable {
     }
 
     private func awaitSignals(while isBusy: () -> Bool, _ stall: IdleLimit) async throws(TransportError) {
-        let deadline = exchange.deadline(.write, stall: stall, from: connection.loop.now)
+        let deadline = exchange.limit.deadline(.write, stall: stall, from: connection.loop.now)
         while isBusy() { try deadline.check(await ending.waitForSignal(until: deadline.instant)) }
     }
 
@@ -317,7 +317,7 @@ package final class Upload: @unchecked Sendable {
     private func wait(for step: Connection.Step, _ deadline: inout Deadline?) async throws(TransportError) {
         let start = connection.loop.now
         yields.begin()
-        let limits = deadline ?? exchange.deadline(.write, stall: exchange.timeouts.write, from: start)
+        let limits = deadline ?? exchange.limit.deadline(.write, from: start)
         deadline = limits
         _ = try await monitor.check(limits, on: connection.loop) {
             [connection] limits throws(TransportError) in

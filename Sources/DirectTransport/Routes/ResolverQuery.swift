@@ -51,7 +51,7 @@ package final class ResolverQuery: Sendable {
     /// Asks the resolver for the route, and waits for it within the limits of the call.
     package func route(within limit: CallLimit) async throws(DialFailure) -> Route {
         let start = loop.now
-        let deadline = limit.deadline(.resolve, stall: limit.timeouts.resolve, from: start)
+        let deadline = limit.deadline(.resolve, from: start)
         let context = context(until: deadline.instant)
         let answer: Resolution
         do throws(ForeignFailure) {

@@ -86,11 +86,7 @@ extension Transport {
             acquisition = try await pool.checkOut(
                 target,
                 asksKernel: !request.message.mayBeSentTwice,
-                deadline: request.limit.deadline(
-                    .queue,
-                    stall: request.limit.timeouts.queue,
-                    from: loop.now
-                )
+                deadline: request.limit.deadline(.queue, from: start)
             )
         } catch {
             throw DialFailure(cause: error)

@@ -311,46 +311,34 @@ package struct Exchange {
     private static let longestEarlyData = 65_536
 }
 
-extension OutgoingMessage {
-    /// Returns the head as it is sent to a server, or to a proxy that forwards it.
-    func head(to url: HTTPURL, isProxied: Bool, as forwarding: Forwarding?) -> RequestHead {
-        let (target, authority) = url.targetAndAuthority(of: method, isForwarded: forwarding != nil)
-        var headers = headers
-        // Without a proxy of the client's, the recipient of a CONNECT is the caller's proxy (RFC 9110,
-        // section 9.3.6).
-        if isProxied || !method.isConnect && headers.index(of: "proxy-authorization") != nil {
-            headers.addressProxy(forwarding)
-        }
-        return RequestHead(method, target: target, authority: authority, headers: headers, extra: defaults)
-    }
+/// The part of a body that has been received and not been read yet.
+struct BufferedContent {
+    var content: [UInt8] = []
+    /// The trailer fields; `nil` if there were none.
+    var trailers: HTTPHeaders?
+    /// Whether the body ends here.
+    var isAtEnd = false
 }
 
-extension RequestHead {
-    /// Writes the head to a buffer, and returns its length.
-    func write(
-        _ phase: TransportError.Phase = .request,
-        framing: BodyFraming = .none,
-        announcing announced: Announcements = .init(),
-        into buffer: UnsafeMutableRawBufferPointer
-    ) throws(TransportError) -> Int {
-        do throws(HTTP1Error) {
-            return try unsafe RequestWriter.writeHead(
-                self,
-                framing: framing,
-                announcing: announced,
-                into: buffer
-            )
-        } catch {
-            throw .failed(phase, .http(error))
+extension Exchange {
+    /// Takes the content among the bytes that have been received; stops where more bytes are needed.
+    func takeBuffered() throws(TransportError) -> BufferedContent {
+        var taken = BufferedContent()
+        while !taken.isAtEnd {
+            switch try nextEvent(.body) {
+            case .content(let range):
+                let content = unsafe UnsafeRawBufferPointer(rebasing: connection.buffer[range])
+                // An array made from a buffer has exactly its size; most bodies arrive in one piece.
+                if taken.content.isEmpty {
+                    taken.content = unsafe [UInt8](content)
+                } else {
+                    unsafe taken.content += content
+                }
+            case .trailers(let fields): taken.trailers = fields
+            case .end: taken.isAtEnd = true
+            case .needsMore, .interim, .head: return taken
+            }
         }
-    }
-}
-
-extension HTTPHeaders {
-    /// Sends proxy credentials to a proxy only: not to a server behind one, and not without one.
-    fileprivate mutating func addressProxy(_ forwarding: Forwarding?) {
-        let name = "Proxy-Authorization"
-        if forwarding == nil || forwarding?.authorization != nil { remove(name) }
-        if let authorization = forwarding?.authorization { add(name, authorization) }
+        return taken
     }
 }

@@ -1,5 +1,4 @@
 package import DirectCore
-internal import DirectHTTP1
 
 /// One request as the transport sends it: what is sent, what the connection has to be, and within which
 /// limits.
@@ -31,22 +30,5 @@ package struct OutgoingRequest: ~Copyable {
         self.start = start
         self.limit = limit
         self.observer = observer
-    }
-}
-
-/// The head of a request, and the framing that it announces.
-final class WrittenHead {
-    let bytes: [UInt8]
-    let framing: BodyFraming
-
-    /// Writes the head: the writer checks every byte of it.
-    init(_ head: RequestHead, framing: BodyFraming, announcing announced: RequestHead.Announcements)
-        throws(TransportError)
-    {
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: head.sizeBound, alignment: 1)
-        defer { unsafe buffer.deallocate() }
-        let count = try unsafe head.write(framing: framing, announcing: announced, into: buffer)
-        bytes = unsafe [UInt8](UnsafeRawBufferPointer(rebasing: buffer[..<count]))
-        self.framing = framing
     }
 }

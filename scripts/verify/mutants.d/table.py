@@ -189,30 +189,32 @@ table.door(
     {"PhaseLimitTests": "queue resolve connect tls write response read continue minimumSpeed total"},
     statement="value.`{0}` = Timeouts().`{0}`",
 )
-for member, where, at in [
-    ("queue", "Transport.firstFree", "|request.limit.timeouts.queue|"),
-    ("resolve of a resolver", "ResolverQuery.route", "|limit.timeouts.resolve|"),
-    ("resolve of the system", "Journey.askSystem", "|timeouts.resolve|"),
-    ("resolve of a fallback", "Journey.next", "|timeouts.resolve|"),
-    ("connect", "Connector.openSocket(of:)", "|journey.timeouts.connect|"),
-    ("connect of a Unix domain socket", "Connector.openSocket(to:)", "|journey.timeouts.connect|"),
-    ("connect of a proxy's negotiation", "Journey.negotiate", "|timeouts.connect|"),
-    ("tls", "Connector.secure", "deadline(.tls, stall: |journey.timeouts.tls|)"),
-    ("write of a body", "Upload.wait", "|exchange.timeouts.write|"),
-    ("write, for the end of a source", "Upload.waitForEnd", "|exchange.timeouts.write|"),
-    ("write of a head", "Exchange.sendHead", "|timeouts.write|"),
-    ("write of a raw stream", "RawStream.init", "|timeouts.write|"),
-    ("response", "Exchange.receiveHead", "stall: |timeouts.response|, from: sent"),
-    ("response after an interim one", "Exchange.receiveHead", "restart(&deadline, stall: |timeouts.response|)"),
-    ("read of a head", "Exchange.receiveHead", "|timeouts.read|"),
-    ("read of a body", "BodyReading.next", "|exchange.timeouts.read|"),
-    ("continue", "Exchange.awaitContinue", "|timeouts.continue|"),
-    ("total", "Call.init", "|timeouts.total|"),
+# Where a wait takes the limit of its phase, the mutant writes another one behind the phase.
+for member, where, at, limits in [
+    ("queue", "Transport.firstFree", "deadline(.queue|, from: start)|", "request.limit.timeouts.queue"),
+    ("resolve of a resolver", "ResolverQuery.route", "deadline(.resolve|, from: start)|", "limit.timeouts.resolve"),
+    ("resolve of the system", "Journey.askSystem", "deadline(.resolve|)|", "limit.timeouts.resolve"),
+    ("resolve of a fallback", "Journey.next", "deadline(.resolve|)|", "limit.timeouts.resolve"),
+    ("connect", "Connector.openSocket(of:)", "deadline(.connect|)|", "journey.limit.timeouts.connect"),
+    ("connect of a Unix domain socket", "Connector.openSocket(to:)", "deadline(.connect|)|", "journey.limit.timeouts.connect"),
+    ("connect of a proxy's negotiation", "Journey.negotiate", "deadline(.proxy|)|", "limit.timeouts.connect"),
+    ("tls", "Connector.secure", "deadline(.tls|)|", "journey.limit.timeouts.tls"),
+    ("write of a body", "Upload.wait", "deadline(.write|, from: start)|", "exchange.timeouts.write"),
+    ("write, for the end of a source", "Upload.waitForEnd", "|exchange.timeouts.write|", ""),
+    ("write of a head", "Exchange.sendHead", "deadline(.write|, from: connection.loop.now)|", "timeouts.write"),
+    ("write of a raw stream", "RawStream.init", "|timeouts.write|", ""),
+    ("response", "Exchange.receiveHead", "deadline(.response|, from: sent)|", "timeouts.response"),
+    ("response after an interim one", "Exchange.receiveHead", "restart(&deadline, stall: |timeouts.response|)", ""),
+    ("read of a head", "Exchange.receiveHead", "|timeouts.read|", ""),
+    ("read of a body", "BodyReading.next", "deadline(.body|, from: connection.loop.now)|", "exchange.timeouts.read"),
+    ("continue", "Exchange.awaitContinue", "|timeouts.continue|", ""),
+    ("total", "Call.init", "|timeouts.total|", ""),
 ]:
     piece, name = at.split("|")[1], f"Timeouts.{member}" + ("" if " " in member else " where it is read")
-    tripled = f"IdleLimit(setByCaller: .nanoseconds(Int64(clamping: {piece}.nanoseconds &* 3)))"
+    tripled = f"IdleLimit(setByCaller: .nanoseconds(Int64(clamping: {limits or piece}.nanoseconds &* 3)))"
+    wrong = f", stall: {tripled}{piece}" if limits else f"{piece} &* 3" if member == "total" else tripled
     suites = "UnixSocketTests" if "Unix" in name else "EarlyAnswerTests" if "source" in name else "PhaseLimitTests"
-    table.place(name, where, at, f"{piece} &* 3" if member == "total" else tripled, suites)
+    table.place(name, where, at, wrong, suites)
 for member, where, at in [
     ("of a head", "Exchange.receiveHead", "|timeouts.speed|"),
     ("of a response's body", "BodyReading.init", "|exchange.timeouts.speed|"),

@@ -48,7 +48,7 @@ struct Connector: Sendable {
 
     /// Makes a connector. The settings of TLS are loaded here: those that cannot be used are an error before
     /// anything is connected.
-    init(_ leg: Leg, on journey: Journey) async throws(TransportError) {
+    init(_ leg: Leg, on journey: Journey) async throws(DialFailure) {
         (self.leg, self.journey) = (leg, journey)
         let (dialler, loop) = (journey.dialler, journey.loop)
         let mayTranslate = dialler.settings.mayAskSystem && leg.mayAskSystem
@@ -62,12 +62,15 @@ struct Connector: Sendable {
         let start = loop.now
         // Not part of the handshake, whose peer is not to blame for a disk.
         let deadline = journey.deadline(.tls, stall: .loading)
-        let context = try await leg.profile.tls.context(deadline, on: loop, log: journey.log)
-        security = Security(
-            context: context,
-            identity: ServerIdentity(of: leg.profile.identity?.verified ?? leg.destination.host),
-            loadTime: loop.now.since(start)
-        )
+        do throws(TransportError) {
+            security = Security(
+                context: try await leg.profile.tls.context(deadline, on: loop, log: journey.log),
+                identity: ServerIdentity(of: leg.profile.identity?.verified ?? leg.destination.host),
+                loadTime: loop.now.since(start)
+            )
+        } catch {
+            throw DialFailure(cause: error)
+        }
     }
 
     /// Connects to this address. If the destination uses TLS, its certificate has been accepted on return.
@@ -209,7 +212,7 @@ struct Connector: Sendable {
     /// Opens a socket, waiting for a descriptor if necessary, and waits until it is connected.
     @inline(never)
     private func openSocket(of peer: Peer) async throws(AttemptFailure) -> Socket {
-        let network = journey.network
+        let network = journey.dialler.network
         let socket: Socket
         do throws(TransportError) {
             socket = try await network.shortage.openSocket(journey.room, on: loop) {

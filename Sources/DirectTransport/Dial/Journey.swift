@@ -19,7 +19,6 @@ final class Journey: Sendable {
     }
 
     var loop: EventLoop { dialler.loop }
-    var network: Network { dialler.network }
 
     /// Returns the limits of a wait that begins now.
     func deadline(_ phase: TransportError.Phase, stall: IdleLimit? = nil) -> Deadline {
@@ -31,7 +30,7 @@ final class Journey: Sendable {
     /// - Parameter detour: The order of the addresses, if it is not the usual one.
     func travel(_ leg: Leg, around detour: Detour? = nil) async throws(DialFailure) -> Arrival {
         do throws(DialFailure) {
-            let connector = try await connector(for: leg)
+            let connector = try await Connector(leg, on: self)
             if case .unixSocket(let path) = leg.route {
                 return try await arrive(at: path, by: connector)
             }
@@ -42,15 +41,6 @@ final class Journey: Sendable {
             return try await search(selection, by: connector, around: detour)
         } catch {
             throw leg.proxy == nil ? error : error.asProxyFailure
-        }
-    }
-
-    /// Returns a connector for the party of a leg. Throws if its settings of TLS cannot be used.
-    func connector(for leg: Leg) async throws(DialFailure) -> Connector {
-        do throws(TransportError) {
-            return try await Connector(leg, on: self)
-        } catch {
-            throw DialFailure(cause: error)
         }
     }
 
@@ -99,18 +89,17 @@ final class Journey: Sendable {
             let latest = Locked(selection)
             let plain = connect(by: connector, knowing: latest)
             log?.note(selection.asResolved(for: destination))
-            let outcome = await dialler.race(
+            let outcome = await race(
                 destination,
                 selection: latest,
-                end: limit.end,
-                detour: detour,
+                around: detour,
                 connect: log.map { $0.observing(plain, for: destination) } ?? plain
             ).run()
             let first = selection
             selection = latest.withLock { $0 }
-            dialler.learn(outcome, destination: destination, selection: selection)
+            learn(outcome, destination: destination, selection: selection)
             // Provisional addresses are those of another source.
-            let failed = dialler.failedAttempts(outcome) {
+            let failed = failedAttempts(outcome) {
                 selection.contains($0) ? selection.source : first.source
             }
             if let log { for attempt in failed { log.note(.attemptFailed(attempt)) } }
@@ -182,7 +171,7 @@ final class Journey: Sendable {
         }
         let start = loop.now
         do throws(DialFailure) {
-            var selection = try await network.shortage.retryLookup(room, on: loop) {
+            var selection = try await dialler.network.shortage.retryLookup(room, on: loop) {
                 () async throws(DialFailure) in
                 try await askSystem(for: leg.destination)
             }
@@ -197,7 +186,7 @@ final class Journey: Sendable {
         let deadline = deadline(.resolve)
         let (answer, search): (SystemLookups.Answer, NameSearch?)
         do throws(BlockingWork.Abandoned) {
-            (answer, search) = try await network.lookups.firstAddresses(
+            (answer, search) = try await dialler.network.lookups.firstAddresses(
                 of: destination.lookupName,
                 until: deadline.instant,
                 on: loop
@@ -253,6 +242,116 @@ final class Journey: Sendable {
         case .failure(let reason):
             if Task.isCancelled { throw DialFailure(cause: .cancelled, attempts: attempts) }
             throw DialFailure(cause: .failed(.resolve, reason), attempts: attempts)
+        }
+    }
+}
+
+/// The race between addresses, and what its outcome says: for the address history, for the resolver that
+/// named the addresses, and for the caller's error.
+extension Journey {
+    /// Returns a race between the addresses, in the order in which to try them.
+    ///
+    /// - Parameter latest: The addresses to begin with. It gets those that come during the race.
+    private func race(
+        _ destination: Destination,
+        selection latest: Locked<EndpointSelection>,
+        around detour: Detour?,
+        connect: @escaping Connect
+    ) -> HappyEyeballs {
+        let selection = latest.withLock { $0 }
+        let (memory, hasRanks, loop) = (dialler.memory, hasRanks(selection), loop)
+        let order: @Sendable ([Endpoint]) -> HappyEyeballs.Candidates = { endpoints in
+            let some = Array(endpoints.prefix(Self.mostAddresses))
+            let ranked = hasRanks ? memory.order(some, for: destination, at: loop.now) : some
+            guard let order = detour?.order(ranked) else { return .init(endpoints: ranked) }
+            return .init(endpoints: order.first + order.late, late: order.late.count)
+        }
+        var race = HappyEyeballs(
+            candidates: order(selection.endpoints),
+            stagger: isOrdered(selection) ? nil : dialler.settings.dialling.staggerNanoseconds,
+            passesOverWrongServers: dialler.settings.dialling.onCertificateMismatch == .tryNext,
+            provisional: selection.isProvisional ? Set(selection.endpoints) : [],
+            end: limit.end.atMost(loop.now.advanced(byNanoseconds: Self.longestRace)),
+            loop: loop,
+            connect: connect
+        )
+        if selection.rest != nil {
+            race.rest = {
+                guard var next = await latest.withLock({ $0.rest })?() else { return nil }
+                next.resolveTime = selection.resolveTime
+                latest.withLock { $0 = next }
+                return order(next.endpoints)
+            }
+        }
+        return race
+    }
+
+    /// The highest number of addresses of an answer that are tried.
+    private static let mostAddresses = 64
+    /// The time after which no further address of an answer is tried.
+    private static let longestRace: UInt64 = 30_000_000_000
+
+    /// Whether the addresses are tried strictly in the given order.
+    private func isOrdered(_ selection: EndpointSelection) -> Bool {
+        selection.isStrictlyOrdered || dialler.settings.dialling.keepsOrder
+    }
+
+    /// Whether earlier results decide the order of the addresses. A single address needs no order, so nothing
+    /// is remembered of it or looked up.
+    private func hasRanks(_ selection: EndpointSelection) -> Bool {
+        (selection.endpoints.count > 1 || selection.rest != nil) && !isOrdered(selection)
+    }
+
+    /// Remembers, and reports to the resolver that named the addresses, which of them work.
+    private func learn(
+        _ outcome: HappyEyeballs.RaceOutcome,
+        destination: Destination,
+        selection: EndpointSelection
+    ) {
+        let memory = hasRanks(selection) ? dialler.memory : nil
+        guard memory != nil || selection.report != nil else { return }
+        for (index, attempt) in outcome.attempts.enumerated() {
+            switch attempt.result {
+            case .success:
+                memory?.noteSuccess(attempt.endpoint, for: destination, at: attempt.end)
+                selection.report?(attempt.endpoint, .connected(after: attempt.elapsed))
+            case .failure(let failure):
+                guard let reason = outcome.reason(at: index), outcome.isTelling(index) else { continue }
+                // A wrong certificate that ends the race must not be avoided the next time either.
+                if index != outcome.decisive {
+                    memory?.recordFailure(
+                        attempt.endpoint,
+                        in: failure.phase,
+                        for: destination,
+                        at: attempt.end
+                    )
+                }
+                selection.report?(attempt.endpoint, .failed(failure.phase, reason))
+            }
+        }
+    }
+
+    /// Returns the failed attempts of a race, for errors and logs.
+    private func failedAttempts(
+        _ outcome: HappyEyeballs.RaceOutcome,
+        source: (Endpoint) -> AddressSource
+    ) -> [FailedAttempt] {
+        outcome.attempts.enumerated().flatMap { index, attempt -> [FailedAttempt] in
+            guard let failure = attempt.failure, !failure.isDescriptorShortage,
+                let reason = outcome.reason(at: index)
+            else { return [] }
+            // Each attempt has dialled the proxy, and has failed there alike.
+            if let atProxy = failure.atProxy { return index == outcome.decisive ? atProxy.attempts : [] }
+            return [
+                FailedAttempt(
+                    endpoint: attempt.endpoint,
+                    source: source(attempt.endpoint),
+                    phase: failure.phase,
+                    reason: reason,
+                    certificates: failure.certificates,
+                    elapsed: attempt.elapsed
+                )
+            ]
         }
     }
 }

@@ -19,7 +19,7 @@ struct ECHRetryTests {
             route: .system,
             profile: dialler.profiles.base
         )
-        var connector = try await Journey(of: dialler, within: .none).connector(for: leg)
+        var connector = try await Connector(leg, on: Journey(of: dialler, within: .none))
         connector.ech = ECHOffer(config, innerName: "secret.test")
         return connector
     }

@@ -278,7 +278,7 @@ for name, where, at, becomes in [
     ("connectTime of a connection", "Dialler.connection", "|transport.connectTime|", ".zero"),
     ("tlsTime of a connection", "Dialler.connection", "|transport.tlsTime|", "nil"),
     ("failedAttempts of a connection", "Dialler.connection", "|arrival.failedAttempts|", "[]"),
-    ("failedAttempts' elapsed time", "Dialler.failedAttempts", "|attempt.elapsed|", ".zero"),
+    ("failedAttempts' elapsed time", "Journey.failedAttempts", "|attempt.elapsed|", ".zero"),
     ("connectTime of a link", "Connector.established", "|loop.now.since(start)|", ".zero"),
     ("tlsTime of a link", "Connector.secure", "|loop.now.since(start)|", ".zero"),
     ("connectTime with a proxy's negotiation", "Journey.negotiate", "|(transport.tlsTime ?? .zero)|", ".zero"),

@@ -15,9 +15,10 @@ final class Attempts: Layer {
     private let isIntercepted: Bool
     private let loop: EventLoop
 
-    init(_ configuration: HTTPClient.Configuration, roundTrip: RoundTrip, network: (any Layer)?) {
+    init(_ configuration: HTTPClient.Configuration, roundTrip: RoundTrip, next: any Layer) {
         self.roundTrip = roundTrip
-        self.network = network
+        // The round trip itself is called directly.
+        network = next === roundTrip ? nil : next
         retries = configuration.retries
         isIntercepted = !configuration.networkInterceptors.isEmpty
         loop = configuration.loop

@@ -39,9 +39,7 @@ final class CookieLearning: Layer {
     private let loop: EventLoop
     private let next: any Layer
 
-    /// `nil` if there is neither store.
-    init?(_ configuration: HTTPClient.Configuration, cookies: (any CookieStore)?, next: any Layer) {
-        guard cookies != nil || configuration.hsts != nil else { return nil }
+    init(_ configuration: HTTPClient.Configuration, cookies: (any CookieStore)?, next: any Layer) {
         self.cookies = cookies
         hsts = configuration.hsts
         loop = configuration.loop

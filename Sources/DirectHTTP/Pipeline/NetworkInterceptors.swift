@@ -13,13 +13,7 @@ final class NetworkInterceptors: Layer {
     private let redirects: RedirectPolicy
     private let loop: EventLoop
 
-    /// `nil` if the client has neither network interceptors nor a transport of its own.
-    init?(
-        _ configuration: HTTPClient.Configuration,
-        fields: ClientFields,
-        next: any Layer
-    ) {
-        guard !configuration.networkInterceptors.isEmpty || configuration.transport != nil else { return nil }
+    init(_ configuration: HTTPClient.Configuration, fields: ClientFields, next: any Layer) {
         interceptors = configuration.networkInterceptors
         transport = configuration.transport
         self.next = next

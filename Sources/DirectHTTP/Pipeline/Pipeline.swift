@@ -152,7 +152,7 @@ final class InnerLayers: Layer {
     private let middle: (any Layer)?
     private let credentials: Credentials
 
-    /// Makes the layers from the inside out.
+    /// Makes the layers from the inside out. One that has nothing to do is left out.
     ///
     /// - Parameter cookies: the client's cookie store, or the one that a call has of its own.
     /// - Parameter hedging: the client's policy, or the one that a call has of its own.
@@ -163,22 +163,18 @@ final class InnerLayers: Layer {
         fields: ClientFields,
         roundTrip: RoundTrip
     ) {
-        var network: (any Layer)? = ProxyCredentials(configuration, roundTrip: roundTrip)
-        if let seen = NetworkInterceptors(configuration, fields: fields, next: network ?? roundTrip) {
-            network = seen
+        var next: any Layer = roundTrip
+        if !configuration.proxyAuthenticators.isEmpty { next = ProxyCredentials(roundTrip) }
+        if !configuration.networkInterceptors.isEmpty || configuration.transport != nil {
+            next = NetworkInterceptors(configuration, fields: fields, next: next)
         }
         if let hedging {
-            network = Hedging(
-                configuration,
-                by: hedging,
-                table: roundTrip.hedges,
-                next: network ?? roundTrip
-            )
+            next = Hedging(configuration, by: hedging, table: roundTrip.hedges, next: next)
         }
-        if let memory = CookieLearning(configuration, cookies: cookies, next: network ?? roundTrip) {
-            network = memory
+        if cookies != nil || configuration.hsts != nil {
+            next = CookieLearning(configuration, cookies: cookies, next: next)
         }
-        let attempts = Attempts(configuration, roundTrip: roundTrip, network: network)
+        let attempts = Attempts(configuration, roundTrip: roundTrip, next: next)
         var middle: (any Layer)? = cookies.map { CookieLayer($0, next: attempts) }
         if let cache = configuration.cache {
             let client = AskingClient(configuration, cookies: cookies, by: roundTrip.planner)

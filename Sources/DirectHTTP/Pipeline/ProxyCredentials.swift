@@ -9,11 +9,9 @@ final class ProxyCredentials: Layer {
     private let roundTrip: RoundTrip
     private let loop: EventLoop
 
-    /// `nil` if no proxy has an authenticator.
-    init?(_ configuration: HTTPClient.Configuration, roundTrip: RoundTrip) {
-        guard !configuration.proxyAuthenticators.isEmpty else { return nil }
+    init(_ roundTrip: RoundTrip) {
         self.roundTrip = roundTrip
-        loop = configuration.loop
+        loop = roundTrip.planner.loop
     }
 
     func send(_ hop: borrowing HopRequest) async throws -> Response {

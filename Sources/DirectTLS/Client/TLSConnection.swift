@@ -97,7 +97,7 @@ package final class TLSConnection: TLSLayer, @unchecked Sendable {
         }
         if case .moved = step, !wasOpen {
             hasOfferedSession = false
-            driver.releaseCertificates()
+            releaseCertificates()
             // It has all certificates as sent, and the verdict is in the proof.
             if trial != nil { trial = nil }
             storeEarlySession()
@@ -140,7 +140,7 @@ extension TLSConnection {
         try checkStaple()
         try checkPins()
         // OpenSSL checks this itself only since 3.0.15.
-        if let chosen = driver.chosenProtocol, chosen != "http/1.1" { throw .unexpectedProtocol(chosen) }
+        if let chosen = chosenProtocol, chosen != "http/1.1" { throw .unexpectedProtocol(chosen) }
         try askVerifier()
         hasPassed = true
     }

@@ -56,9 +56,9 @@ extension TLSConnection {
         TLSFacts(
             version: SSL_version(ssl) >= TLS1_3_VERSION ? .tls13 : .tls12,
             isBelowSystemMinimum: SSL_version(ssl) < context.systemMinimum,
-            cipher: driver.cipher,
-            group: driver.group,
-            alpn: driver.chosenProtocol,
+            cipher: cipher,
+            group: group,
+            alpn: chosenProtocol,
             resumed: SSL_session_reused(ssl) == 1,
             verifiedName: overruled.isEmpty ? identity.text : nil,
             stapledStatus: proof.stapledStatus,

@@ -5,7 +5,7 @@ internal import CDirectOpenSSL
 /// OpenSSL's own socket BIO is not used: it sends with `write(2)`, and a dead peer would then kill the host
 /// process with SIGPIPE.
 struct TransportState {
-    /// Kept alive by the driver. A strong reference would be counted for every record.
+    /// Kept alive by the layer. A strong reference would be counted for every record.
     private unowned(unsafe) let transport: any TLSTransport
     /// The transport's last answer within this call if it moved nothing; `nil` if it has moved all that was
     /// asked. Only then is there anything to wait for: OpenSSL also asks for input

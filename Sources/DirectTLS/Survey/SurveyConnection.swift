@@ -64,9 +64,9 @@ package final class SurveyConnection: TLSLayer, @unchecked Sendable {
     package var facts: SurveyFacts {
         SurveyFacts(
             version: SSL_get_version(ssl).map { String(cString: $0) } ?? "",
-            cipher: driver.cipher,
-            group: driver.group,
-            alpn: driver.chosenProtocol,
+            cipher: cipher,
+            group: group,
+            alpn: chosenProtocol,
             staple: staple,
             requestsClientCertificate: hasReceivedCertificateRequest
         )

@@ -1,5 +1,46 @@
 internal import CDirectOpenSSL
 
+// A peer may send TLS messages without data at any time: session tickets, key updates, in TLS 1.2 requests to
+// renegotiate. Each costs the receiver more than the sender, and a reading call would process them for as
+// long as they come.
+//
+// So they are counted, by two of OpenSSL's callbacks. The info callback, which is called for steps of the
+// handshake's state machine and not for data, installs the message callback; the next data removes it again.
+// So requests do not pay for it.
+
+/// Makes reads in this context return after each message, and counts the messages.
+func limitMessages(of context: OpaquePointer) {
+    // On by default since OpenSSL 1.1.1: a read would continue until there is data.
+    direct_SSL_CTX_clear_mode(context, Int(SSL_MODE_AUTO_RETRY))
+    SSL_CTX_set_info_callback(context) { ssl, _, _ in
+        // OpenSSL passes its own object as const here, which it is not anywhere else.
+        guard let ssl else { return }
+        installMessageCount(ssl)
+    }
+}
+
+/// Makes the messages of a connection count, until data arrives. An info callback calls this.
+func installMessageCount(_ ssl: OpaquePointer) {
+    SSL_set_msg_callback(ssl) { isSent, version, contentType, bytes, count, ssl, _ in
+        guard isSent == 0, contentType == SSL3_RT_HANDSHAKE, let ssl else { return }
+        noteMessage(UnsafeRawBufferPointer(start: bytes, count: count), version: version, ssl: ssl)
+    }
+}
+
+/// Resets the count: the handshake is complete, or data has arrived.
+func resetMessageCount(_ ssl: OpaquePointer, transport: UnsafeMutablePointer<TransportState>) {
+    transport.pointee.messages = 0
+    SSL_set_msg_callback(ssl, nil)
+}
+
+private func noteMessage(_ message: UnsafeRawBufferPointer, version: Int32, ssl: OpaquePointer) {
+    guard let state = transportState(of: SSL_get_rbio(ssl)) else { return }
+    state.pointee.messages &+= 1
+    if refusesCertificates(message, version: version, ssl: ssl) {
+        state.pointee.hasTooManyCertificates = true
+    }
+}
+
 // OpenSSL reads all certificates that a server sends before it verifies the first one. In OpenSSL 3.0 each
 // takes a million instructions, however small it is, because the decoders of all kinds of keys are looked up
 // for it, and ten times its length in memory. So not only their bytes are limited: each counts as 2 KiB at
@@ -26,7 +67,9 @@ func certificateLimit(of ssl: OpaquePointer) -> Int {
 /// OpenSSL's own buffer, from which it reads them afterwards: a first byte of 255 is a length that no message
 /// has, in TLS 1.3 of the context (RFC 8446, section 4.4.2: "SHALL be zero length"), in older versions of the
 /// list (RFC 5246, section 7.4.2).
-func refusesCertificates(_ message: UnsafeRawBufferPointer, version: Int32, ssl: OpaquePointer) -> Bool {
+private func refusesCertificates(_ message: UnsafeRawBufferPointer, version: Int32, ssl: OpaquePointer)
+    -> Bool
+{
     guard message.count > 4, message[0] == SSL3_MT_CERTIFICATE,
         weight(of: message, isNew: version >= TLS1_3_VERSION) > certificateLimit(of: ssl),
         let start = message.baseAddress

@@ -1,5 +1,87 @@
 internal import CDirectOpenSSL
 
+/// Keys.
+extension ChainRule {
+    /// Baseline Requirements, section 6.1.5, and RFC 8446, section 4.2.3: RSA and elliptic curves. TLS 1.3,
+    /// browsers, Go and rustls have dropped DSA; OpenSSL still accepts it in authorities.
+    static let onlyCurrentKeyKinds = ChainRule(
+        "a key that is neither RSA nor elliptic curve (Baseline Requirements, 6.1.5)"
+    ) { certificate in
+        guard let key = X509_get0_pubkey(certificate.raw) else { return true }
+        switch EVP_PKEY_get_base_id(key) {
+        case EVP_PKEY_RSA, EVP_PKEY_RSA_PSS, EVP_PKEY_EC, EVP_PKEY_ED25519, EVP_PKEY_ED448: return false
+        default: return true
+        }
+    }
+
+    /// Baseline Requirements, section 6.1.5: the length of an RSA modulus is a multiple of 8 bits.
+    static let wholeByteKeys = ChainRule(
+        "an RSA key whose length is not a multiple of 8 bits (Baseline Requirements, 6.1.5)"
+    ) { certificate in
+        guard let key = X509_get0_pubkey(certificate.raw) else { return true }
+        let kind = EVP_PKEY_get_base_id(key)
+        return (kind == EVP_PKEY_RSA || kind == EVP_PKEY_RSA_PSS) && EVP_PKEY_get_bits(key) % 8 != 0
+    }
+
+    /// Baseline Requirements, section 6.1.5: only the three NIST curves that browsers support.
+    static let onlyCurvesOfTheWeb = ChainRule(
+        "a key on a curve other than P-256, P-384 and P-521 (Baseline Requirements, 6.1.5)"
+    ) { certificate in
+        guard let key = X509_get0_pubkey(certificate.raw) else { return true }
+        switch EVP_PKEY_get_base_id(key) {
+        case EVP_PKEY_EC: return !curvesOfTheWeb.contains(curve(of: key))
+        case EVP_PKEY_ED25519, EVP_PKEY_ED448: return true
+        default: return false
+        }
+    }
+}
+
+private let curvesOfTheWeb = [NID_X9_62_prime256v1, NID_secp384r1, NID_secp521r1]
+
+private func curve(of key: OpaquePointer) -> Int32 {
+    var name = [CChar](repeating: 0, count: 64)
+    var count = 0
+    guard EVP_PKEY_get_group_name(key, &name, name.count, &count) == 1 else { return NID_undef }
+    return OBJ_txt2nid(name)
+}
+
+/// Extensions.
+extension ChainRule {
+    /// RFC 5280, section 4.2: readers disagree about which one counts. Go rejects such a certificate, too.
+    static let noExtensionTwice = ChainRule(
+        "a duplicate extension (RFC 5280, 4.2)"
+    ) { certificate in
+        var seen: Set<[UInt8]> = []
+        return (0..<max(0, X509_get_ext_count(certificate.raw))).contains { index in
+            let kind = X509_EXTENSION_get_object(X509_get_ext(certificate.raw, index))
+            let bytes = UnsafeBufferPointer(start: OBJ_get0_data(kind), count: OBJ_length(kind))
+            return !seen.insert(Array(bytes)).inserted
+        }
+    }
+
+    /// RFC 5280, sections 4.2.1.8, 11, 14 and 15. OpenSSL's strict checks cover the key identifiers, and any
+    /// critical extension that OpenSSL does not know is an error already.
+    static let rightCriticality = ChainRule(
+        "an extension that is critical and must not be, or is not and must be (RFC 5280, 4.2.1)"
+    ) { certificate in
+        let critical = [NID_policy_constraints, NID_inhibit_any_policy]
+        let harmless = [NID_subject_directory_attributes, NID_freshest_crl]
+        return critical.contains { certificate.has($0) && !certificate.marksCritical($0) }
+            || harmless.contains(where: certificate.marksCritical)
+    }
+
+    /// RFC 5280, section 4.2.2.1: one access description or more. Go rejects such a certificate, too.
+    static let decodableInformationAccess = ChainRule(
+        "authorityInfoAccess that cannot be read (RFC 5280, 4.2.2.1)"
+    ) { certificate in
+        certificate.has(NID_info_access)
+            && certificate.withExtension(NID_info_access, free: { AUTHORITY_INFO_ACCESS_free($0) }) { list in
+                OPENSSL_sk_num(list) <= 0
+            }
+    }
+}
+
+/// Purpose and names.
 extension ChainRule {
     /// RFC 5280, section 4.2.1.12, for the whole chain: an extKeyUsage, if there is one, contains serverAuth.
     ///

@@ -1,4 +1,5 @@
 internal import CDirectOpenSSL
+internal import DirectCore
 
 /// The state of the BIO that connects OpenSSL to the transport.
 ///
@@ -203,4 +204,24 @@ private func answerControl(
 /// Returns the state of one of our BIOs. Borrowed.
 func transportState(of bio: OpaquePointer?) -> UnsafeMutablePointer<TransportState>? {
     BIO_get_data(bio)?.assumingMemoryBound(to: TransportState.self)
+}
+
+/// A table of functions for OpenSSL, created on first use and never freed.
+///
+/// If memory runs out there is no table, and the next use tries again: a failure must not be kept for good.
+final class FunctionTable: @unchecked Sendable {
+    private let make: @Sendable () -> OpaquePointer?
+    private let table = Locked<OpaquePointer?>(nil)
+
+    init(_ make: @escaping @Sendable () -> OpaquePointer?) {
+        self.make = make
+    }
+
+    /// The table, or `nil` if there is no memory for it.
+    var pointer: OpaquePointer? {
+        table.withLock { table in
+            if table == nil { table = make() }
+            return table
+        }
+    }
 }

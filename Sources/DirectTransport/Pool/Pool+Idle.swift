@@ -180,3 +180,13 @@ extension Pool {
         return longest.map { ($0.member, $0.origin) }
     }
 }
+
+extension KeepAliveHint {
+    /// The nanoseconds for which an idle connection is trusted: less than the server promises, because a
+    /// request takes time to reach it.
+    fileprivate var restTime: UInt64 {
+        guard let timeout else { return .max }
+        let nanoseconds = UInt64(timeout) * 1_000_000_000
+        return nanoseconds - min(1_000_000_000, nanoseconds / 2)
+    }
+}

@@ -16,3 +16,19 @@ extension HTTPURL {
 
     private var hasDefaultPort: Bool { port == scheme.defaultPort }
 }
+
+extension Request {
+    /// The addresses that hold for the place of the other request as well; `nil` if none do.
+    func addresses(for other: Request) -> [Endpoint]? {
+        guard case .success(let url) = other.parsedURL else { return nil }
+        return addresses(for: url)
+    }
+
+    /// The addresses that hold for a URL as well; `nil` if none do.
+    func addresses(for url: HTTPURL) -> [Endpoint]? {
+        guard case .success(let own) = parsedURL, let addresses, own.lends(addresses, to: url) else {
+            return nil
+        }
+        return addresses
+    }
+}

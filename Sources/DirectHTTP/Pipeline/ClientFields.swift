@@ -86,3 +86,69 @@ extension Request {
         return request
     }
 }
+
+/// The fields that may be sent along when a call crosses to another origin.
+struct Crossing {
+    /// Field names that the policy lets through although they are not on the safe list.
+    let surviving: [String]
+    let fields: ClientFields
+}
+
+extension Request {
+    /// Returns the request that an interceptor has made of `shown`. If it is for another origin, without the
+    /// fields that were only copied: an interceptor before it may have added a secret of the former origin.
+    func withoutCopies(of shown: Request, surviving: [String]) -> Request {
+        guard case .success(let url) = parsedURL, !shown.isFor(url.origin) else { return self }
+        var kept = self
+        kept.headers.dropCopies(of: shown.headers, hasBody: !body.isNone, surviving: surviving)
+        return kept
+    }
+}
+
+/// Which fields may be sent to any origin.
+extension HTTPHeaders {
+    /// Removes all fields except those that are known to be safe for another origin.
+    ///
+    /// A list of the unsafe ones would never be complete (CVE-2026-40895): every API has a key field of its
+    /// own.
+    mutating func keepCrossOriginSafe(hasBody: Bool, surviving: [String]) {
+        let surviving = surviving.map { $0.lowercased() }
+        removeAll { !Self.mayCross($0, hasBody: hasBody, surviving: surviving) }
+    }
+
+    /// The fields that are not known to be safe for any origin: they may identify who sends them.
+    var identifying: HTTPHeaders {
+        var fields = self
+        fields.removeAll { Self.mayCross($0, hasBody: true, surviving: []) }
+        return fields
+    }
+
+    /// Removes values that are not known to be safe for another origin and are copies of those in `others`.
+    mutating func dropCopies(of others: HTTPHeaders, hasBody: Bool, surviving: [String]) {
+        let surviving = surviving.map { $0.lowercased() }
+        for name in Set(others.map { $0.name.lowercased() })
+        where !Self.mayCross(name, hasBody: hasBody, surviving: surviving) {
+            let (values, copied) = (values(for: name), Set(others.values(for: name)))
+            guard values.contains(where: copied.contains) else { continue }
+            remove(name)
+            for value in values where !copied.contains(value) { add(name, value) }
+        }
+    }
+
+    /// Removes the fields whose name, in lower case, matches.
+    mutating func removeAll(where isUnwanted: (String) -> Bool) {
+        for name in Set(map { $0.name.lowercased() }) where isUnwanted(name) { remove(name) }
+    }
+
+    /// Whether a field with that name, in lower case, may be sent to any origin.
+    private static func mayCross(_ name: String, hasBody: Bool, surviving: [String]) -> Bool {
+        hasBody && name.hasPrefix("content-") || harmless.contains(name) || surviving.contains(name)
+    }
+
+    /// The fields that are known to be safe for any origin.
+    static let harmless: Set<String> = [
+        "accept", "accept-charset", "accept-encoding", "accept-language", "cache-control", "dnt",
+        // Without its condition a range would bring a part of any version (RFC 9110, section 13.1.5).
+        "if-range", "pragma", "range", "save-data", "user-agent",
+    ]
+}

@@ -117,13 +117,6 @@ final class EarlyResponse: Sendable {
     }
 }
 
-/// The fields that may be sent along when a call crosses to another origin.
-struct Crossing {
-    /// Field names that the policy lets through although they are not on the safe list.
-    let surviving: [String]
-    let fields: ClientFields
-}
-
 /// The steps that derive the next request from this one.
 extension HopRequest {
     /// Returns the request that a redirect leads to.

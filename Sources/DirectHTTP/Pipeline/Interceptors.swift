@@ -106,27 +106,4 @@ extension Request {
         request.inheritOptions(of: shown)
         return request
     }
-
-    /// The addresses that hold for the place of the other request as well; `nil` if none do.
-    func addresses(for other: Request) -> [Endpoint]? {
-        guard case .success(let url) = other.parsedURL else { return nil }
-        return addresses(for: url)
-    }
-
-    /// The addresses that hold for a URL as well; `nil` if none do.
-    func addresses(for url: HTTPURL) -> [Endpoint]? {
-        guard case .success(let own) = parsedURL, let addresses, own.lends(addresses, to: url) else {
-            return nil
-        }
-        return addresses
-    }
-
-    /// Returns the request that an interceptor has made of `shown`. If it is for another origin, without the
-    /// fields that were only copied: an interceptor before it may have added a secret of the former origin.
-    func withoutCopies(of shown: Request, surviving: [String]) -> Request {
-        guard case .success(let url) = parsedURL, !shown.isFor(url.origin) else { return self }
-        var kept = self
-        kept.headers.dropCopies(of: shown.headers, hasBody: !body.isNone, surviving: surviving)
-        return kept
-    }
 }

@@ -252,3 +252,77 @@ enum ByteScan {
     private static var ones: UInt64 { 0x0101_0101_0101_0101 }
     private static var highBits: UInt64 { 0x8080_8080_8080_8080 }
 }
+
+/// Several bytes at once.
+extension UnsafePointer<UInt8> {
+    /// The sixteen bytes from `position` on.
+    @inline(__always)
+    func sixteen(at position: Int) -> SIMD16<UInt8> {
+        unsafe UnsafeRawPointer(self).loadUnaligned(fromByteOffset: position, as: SIMD16<UInt8>.self)
+    }
+
+    /// The eight bytes from `position` on, the first one lowest.
+    @inline(__always)
+    func word(at position: Int) -> UInt64 {
+        let word = unsafe UnsafeRawPointer(self).loadUnaligned(fromByteOffset: position, as: UInt64.self)
+        return UInt64(littleEndian: word)
+    }
+
+    /// The four bytes from `position` on, the first one lowest.
+    @inline(__always)
+    func half(at position: Int) -> UInt32 {
+        let half = unsafe UnsafeRawPointer(self).loadUnaligned(fromByteOffset: position, as: UInt32.self)
+        return UInt32(littleEndian: half)
+    }
+
+    /// Whether CR LF stands at `position`.
+    @inline(__always)
+    func isLineEnd(at position: Int) -> Bool {
+        let two = unsafe UnsafeRawPointer(self).loadUnaligned(fromByteOffset: position, as: UInt16.self)
+        return UInt16(littleEndian: two) == 0x0a0d
+    }
+
+    /// Whether the bytes equal `name`, which is in lower-case letters and dashes, ignoring case.
+    ///
+    /// Setting the bit that distinguishes lower case from upper case turns no other byte into a letter. It
+    /// turns CR into a dash, but names and values that come here have been checked and contain none.
+    @inline(__always)
+    func spells(_ name: StaticString, count: Int) -> Bool {
+        guard count == name.utf8CodeUnitCount else { return false }
+        let letters = unsafe name.utf8Start
+        guard count >= 8 else {
+            for position in 0..<count where unsafe self[position].lowercased != letters[position] {
+                return false
+            }
+            return true
+        }
+        var position = 0
+        while position &+ 8 < count {
+            guard unsafe word(at: position) | 0x2020_2020_2020_2020 == letters.word(at: position) else {
+                return false
+            }
+            position &+= 8
+        }
+        return unsafe word(at: count &- 8) | 0x2020_2020_2020_2020 == letters.word(at: count &- 8)
+    }
+}
+
+extension UnsafeMutablePointer<UInt8> {
+    /// Stores two, four or eight bytes, the lowest one first.
+    @inline(__always)
+    func store(_ word: some FixedWidthInteger & BitwiseCopyable, at position: Int) {
+        unsafe UnsafeMutableRawPointer(self + position).storeBytes(of: word.littleEndian, as: type(of: word))
+    }
+
+    /// Stores two bytes at the start.
+    @inline(__always)
+    func storePair(_ first: UInt8, second: UInt8) {
+        unsafe store(UInt16(first) | UInt16(second) &<< 8, at: 0)
+    }
+
+    /// Stores sixteen bytes.
+    @inline(__always)
+    func store(_ bytes: SIMD16<UInt8>, at position: Int) {
+        unsafe UnsafeMutableRawPointer(self + position).storeBytes(of: bytes, as: SIMD16<UInt8>.self)
+    }
+}

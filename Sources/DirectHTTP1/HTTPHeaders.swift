@@ -96,6 +96,14 @@ public struct HTTPHeaders: @unchecked Sendable {
         unsafe add(name: block.name(at: position), value: block.value(at: position))
     }
 
+    /// Appends those fields of other headers whose names these do not have.
+    package mutating func complete(with fields: HTTPHeaders) {
+        let own = self
+        for index in fields.indices where !own.contains(fields[index].name) {
+            add(fieldAt: index, of: fields)
+        }
+    }
+
     /// Removes all fields with this name.
     public mutating func remove(_ name: String) {
         guard contains(name) else { return }

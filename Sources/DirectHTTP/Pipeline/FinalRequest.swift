@@ -1,5 +1,5 @@
 internal import DirectCore
-package import DirectHTTP1
+internal import DirectHTTP1
 internal import DirectIO
 internal import DirectTransport
 
@@ -67,14 +67,6 @@ extension Request {
 }
 
 extension HTTPHeaders {
-    /// Adds the client's fields that the request does not have itself.
-    package mutating func complete(with fields: HTTPHeaders) {
-        let own = self
-        for index in fields.indices where !own.contains(fields[index].name) {
-            add(fields[index].name, bytes: fields.valueBytes(at: index))
-        }
-    }
-
     /// Adds the fields that the writer of requests derives from the framing of the body.
     fileprivate mutating func add(_ framing: BodyFraming, of request: Request) {
         switch framing {

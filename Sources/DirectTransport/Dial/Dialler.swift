@@ -119,7 +119,7 @@ package final class Dialler: Sendable {
             ),
             search: .init(
                 failedAttempts: arrival.failedAttempts,
-                tracksResolver: selection.map { $0.report != nil && !$0.isOfRequest } ?? false,
+                tracksResolver: selection?.isAnswer ?? false,
                 fallbackForAnswer: leg.route.allows(arrival.place, from: arrival.source)
                     ? nil : leg.route.answer
             )

@@ -57,3 +57,16 @@ extension HTTPMethod {
     /// Whether a request with this method and body, which was sent once or in part, may be sent again.
     func mayBeSentAgain(with body: BodyContent) -> Bool { isIdempotent && body.canBeSent }
 }
+
+extension [UInt8] {
+    /// Copies as many bytes from the front as fit behind `start`, and returns their number.
+    func copyPrefix(to target: UnsafeMutableRawBufferPointer, at start: Int) -> Int {
+        let count = Swift.min(self.count, target.count - start)
+        guard count > 0 else { return 0 }
+        unsafe withUnsafeBytes { bytes in
+            unsafe UnsafeMutableRawBufferPointer(rebasing: target[start..<start + count])
+                .copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[0..<count]))
+        }
+        return count
+    }
+}

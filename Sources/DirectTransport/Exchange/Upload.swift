@@ -377,16 +377,3 @@ extension TransportError {
         }
     }
 }
-
-extension [UInt8] {
-    /// Copies as many bytes from the front as fit behind `start`, and returns their number.
-    func copyPrefix(to target: UnsafeMutableRawBufferPointer, at start: Int) -> Int {
-        let count = Swift.min(self.count, target.count - start)
-        guard count > 0 else { return 0 }
-        unsafe withUnsafeBytes { bytes in
-            unsafe UnsafeMutableRawBufferPointer(rebasing: target[start..<start + count])
-                .copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[0..<count]))
-        }
-        return count
-    }
-}

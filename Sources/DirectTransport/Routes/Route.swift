@@ -58,10 +58,7 @@ package enum Route: Sendable {
 
     /// The endpoints of an answer of the client's resolver; `nil` if the route did not come from that.
     package var answer: [Endpoint]? {
-        guard case .chosen(let selection) = self, selection.report != nil, !selection.isOfRequest else {
-            return nil
-        }
-        return selection.named
+        if case .chosen(let selection) = self, selection.isAnswer { selection.named } else { nil }
     }
 }
 
@@ -117,6 +114,9 @@ package struct EndpointSelection: Sendable {
         get { extras?.values.isOfRequest ?? false }
         set { if newValue != isOfRequest { values.isOfRequest = newValue } }
     }
+
+    /// Whether they are an answer of the client's resolver.
+    package var isAnswer: Bool { report != nil && !isOfRequest }
 
     /// Whether the endpoints stand in for those of the resolver in charge, which the fallback asks: a wrong
     /// certificate at one of them is no reason to give up.

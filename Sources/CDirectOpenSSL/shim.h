@@ -20,6 +20,13 @@
 extern char *secure_getenv(const char *name);
 #endif
 
+/* Loads OpenSSL's configuration file, as any program does: it may contain the administrator's policy or a FIPS provider
+ * (skipping it would save 0.3 ms). OpenSSL's own clean-up at `exit` is disabled: it would unload the library under threads
+ * that still use it. OpenSSL asks for that once, when it is first used, so this comes before every other use of it. */
+static inline void direct_start_OpenSSL(void) {
+    (void)OPENSSL_init_ssl(OPENSSL_INIT_NO_ATEXIT, NULL);
+}
+
 static inline long direct_SSL_set_tlsext_host_name(SSL *ssl, const char *name) {
     return SSL_set_tlsext_host_name(ssl, name);
 }

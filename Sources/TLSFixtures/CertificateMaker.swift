@@ -17,6 +17,7 @@ enum CertificateMaker {
         issuer: FixtureCertificate?,
         chain: [FixtureCertificate]
     ) throws(FixtureError) -> FixtureCertificate {
+        direct_start_OpenSSL()
         let key = try key(for: profile)
         guard let certificate = X509_new() else { throw openSSLError("X509_new") }
         do throws(FixtureError) {

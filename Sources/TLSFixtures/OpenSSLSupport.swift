@@ -36,6 +36,7 @@ func text(ofName name: OpaquePointer?) -> String {
 
 /// Returns the text that `body` writes to a memory BIO.
 func withMemoryBIO(_ body: (OpaquePointer) -> some Any) -> String {
+    direct_start_OpenSSL()
     guard let bio = BIO_new(BIO_s_mem()) else { return "" }
     defer { BIO_free(bio) }
     _ = body(bio)
@@ -46,6 +47,7 @@ func withMemoryBIO(_ body: (OpaquePointer) -> some Any) -> String {
 
 /// Calls `body` with a memory BIO that contains the text.
 func withMemoryBIO(reading text: [UInt8], _ body: (OpaquePointer) -> Void) {
+    direct_start_OpenSSL()
     text.withUnsafeBytes { bytes in
         guard let bio = BIO_new_mem_buf(bytes.baseAddress, Int32(clamping: bytes.count)) else { return }
         defer { BIO_free(bio) }

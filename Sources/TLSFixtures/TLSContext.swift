@@ -12,6 +12,7 @@ final class TLSContext: @unchecked Sendable {
         guard settings.minimumVersion.rawValue <= settings.maximumVersion.rawValue else {
             throw .badSettings("the oldest TLS version is newer than the newest")
         }
+        direct_start_OpenSSL()
         guard let context = SSL_CTX_new(TLS_server_method()) else { throw openSSLError("SSL_CTX_new") }
         self.context = context
         self.settings = settings

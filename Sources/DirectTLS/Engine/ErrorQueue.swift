@@ -7,10 +7,11 @@ internal import DirectCore
 /// entry made on one thread is not visible on another. So clearing, calling and draining belong in one
 /// function without `await`.
 enum ErrorQueue {
-    /// Clears the queue. Checks first: `ERR_clear_error` alone wipes sixteen entries that are nearly always
-    /// empty.
+    /// Clears the queue, before OpenSSL is used. Checks first: `ERR_clear_error` alone wipes sixteen entries
+    /// that are nearly always empty.
     @inline(__always)
     static func clear() {
+        OpenSSLLibrary.use()
         if ERR_peek_error() != 0 { ERR_clear_error() }
     }
 

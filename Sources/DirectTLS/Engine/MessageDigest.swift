@@ -11,6 +11,7 @@ package enum MessageDigest {
 
     /// Returns the digest of the bytes; `nil` if this OpenSSL was built or configured without the algorithm.
     package func digest(of bytes: [UInt8]) -> [UInt8]? {
+        OpenSSLLibrary.use()
         let algorithm =
             switch self {
             case .md5: EVP_md5()
@@ -28,6 +29,7 @@ package enum MessageDigest {
 
     /// Returns the HMAC with SHA-256 (RFC 2104); `nil` as for `digest`.
     package static func hmacSHA256(_ bytes: [UInt8], key: [UInt8]) -> [UInt8]? {
+        OpenSSLLibrary.use()
         var output = [UInt8](repeating: 0, count: 32)
         var count = 0
         let mac = EVP_Q_mac(
@@ -51,7 +53,8 @@ package enum MessageDigest {
 
 /// Returns the SHA-256 hash of the bytes.
 func sha256(_ bytes: [UInt8]) -> [UInt8] {
-    [UInt8](unsafeUninitializedCapacity: 32) { buffer, used in
+    OpenSSLLibrary.use()
+    return [UInt8](unsafeUninitializedCapacity: 32) { buffer, used in
         used = EVP_Digest(bytes, bytes.count, buffer.baseAddress, nil, EVP_sha256(), nil) == 1 ? 32 : 0
     }
 }

@@ -5,15 +5,20 @@ package enum OpenSSLLibrary {
     /// The name and version of the library in use, such as "OpenSSL 3.0.19 27 Jan 2026".
     package static var version: String { String(cString: OpenSSL_version(OPENSSL_VERSION)) }
 
-    /// Loads OpenSSL's configuration file, as any program does: it may contain the administrator's policy or
-    /// a FIPS provider (skipping it would save 0.3 ms). OpenSSL's own clean-up at `exit` is disabled: it
-    /// would unload the library under threads that still use it.
+    /// Starts the library, for connections.
+    ///
+    /// - Throws: If it is another library than the package was compiled for.
     static func start() throws(TLSError) {
-        _ = started
+        use()
         if let mixture { throw .badSettings(mixture) }
     }
 
-    private static let started = OPENSSL_init_ssl(UInt64(OPENSSL_INIT_NO_ATEXIT), nil)
+    /// Comes before every other use of OpenSSL, of which any may be the first in the process. Most uses begin
+    /// with ``ErrorQueue/clear()``, which calls it.
+    @inline(__always)
+    static func use() { started }
+
+    private static let started: Void = direct_start_OpenSSL()
 
     private static let mixture = mixture(
         headers: OPENSSL_VERSION_MAJOR,

@@ -7,6 +7,7 @@ package final class RunningSHA256 {
 
     /// Starts a hash.
     package init() {
+        OpenSSLLibrary.use()
         let state = EVP_MD_CTX_new()
         let isReady = state.map { EVP_DigestInit_ex($0, EVP_sha256(), nil) == 1 } ?? false
         if !isReady { EVP_MD_CTX_free(state) }

@@ -27,7 +27,7 @@ public struct HTTPError: Error, Sendable, CustomStringConvertible {
         case connect
         /// The TLS handshake, with all checks of the certificate.
         case tls
-        /// Sending the request.
+        /// Sending the request, also if ``Timeouts/total`` ends before it has been sent whole.
         case write
         /// Waiting for the head of the response and receiving it.
         case response

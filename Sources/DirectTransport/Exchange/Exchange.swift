@@ -160,13 +160,13 @@ package struct Exchange {
                 if !head.status.isSuccess, Task.isCancelled { throw .cancelled }
                 return head
             case .interim(let head):
-                try restart(&deadline, stall: timeouts.response)
+                try restart(&deadline, stall: timeouts.response, after: upload)
                 hasProgress = false
                 if let options, head.status != .continue { options.options.onInterim?(head) }
             case .needsMore:
                 // Only here: almost every head arrives whole.
                 if hasProgress {
-                    try restart(&deadline, stall: timeouts.read)
+                    try restart(&deadline, stall: timeouts.read, after: upload)
                     hasProgress = false
                 }
                 // Usually the response is still on its way. To ask OpenSSL for it takes as long as a tenth of
@@ -209,9 +209,13 @@ package struct Exchange {
     /// Restarts the deadline of a response after progress. Throws if the call is over: there is no wait that
     /// would end it while a server keeps sending. The rest of what has arrived by then is read.
     @inline(never)
-    private func restart(_ deadline: inout Deadline, stall: IdleLimit) throws(TransportError) {
+    private func restart(
+        _ deadline: inout Deadline,
+        stall: IdleLimit,
+        after upload: Upload?
+    ) throws(TransportError) {
         deadline = limit.deadline(.response, stall: stall, from: connection.loop.now)
-        try connection.checkEnd(of: limit, .response)
+        try connection.checkEnd(of: limit, upload?.isSending == true ? .write : .response)
     }
 
     /// Returns the parser's next event in the received bytes.
@@ -237,7 +241,7 @@ package struct Exchange {
         case .again, .wantsRead, .wantsWrite:
             // While the request is being sent the server need not answer; sending has a limit of its own.
             let isSending = upload?.isSending ?? false
-            try await connection.wait(for: step, as: .reader, isSending ? deadline.untilEnd : deadline)
+            try await connection.wait(for: step, as: .reader, isSending ? deadline.whileSending : deadline)
             return true
         case .ended(let clean):
             do throws(HTTP1Error) {

@@ -68,7 +68,7 @@ extension Timeouts.Nanoseconds {
 /// limit. Only the code that sees real progress may extend it.
 package struct Deadline {
     /// The phase that a time-out is reported for.
-    package let phase: TransportError.Phase
+    package private(set) var phase: TransportError.Phase
     /// The idle limit.
     package let stall: IdleLimit
     /// The end of the whole call, and the time limit that it follows from.
@@ -108,6 +108,14 @@ package struct Deadline {
         var longer = self
         longer.instant = end
         return longer
+    }
+
+    /// The same limits while the request is still being sent: the server need not answer yet, so there is no
+    /// idle limit, and a call that ends before the head of the response ends in the sending.
+    var whileSending: Deadline {
+        var sending = untilEnd
+        if phase == .response { sending.phase = .write }
+        return sending
     }
 
     /// The failure to throw when the deadline has passed.

@@ -157,6 +157,45 @@ struct PhaseLimitTests {
         try await expectTimeout(.write) { [request] in try await client.fetch(request) }
     }
 
+    @Test(
+        "The limit of the whole call has the phase `write` while the request is sent, then `response`",
+        arguments: BodyKind.allCases
+    )
+    func total(_ kind: BodyKind) async throws {
+        let server = try FixtureServer.scripted([.awaitHead, .stall])
+        let client = client { $0.total = Self.limit }
+        try await expectTimeout(kind == .short ? .response : .write, receivedBy: server) {
+            try await client.post(server.http(), kind.body)
+        }
+    }
+
+    /// A body that is sent at once; others that the server does not read, or that come too slowly.
+    enum BodyKind: CaseIterable {
+        case short, bytes, stream, stalledStream
+
+        var body: RequestBody {
+            switch self {
+            case .short: .text("x")
+            case .bytes: .bytes([UInt8](repeating: 1, count: 32 << 20))
+            case .stream: .stream(PatternPieces(sizes: Array(repeating: 65_536, count: 512)))
+            case .stalledStream: .stream(AsyncStream { $0.yield([1]) }, length: 2)
+            }
+        }
+    }
+
+    @Test("Interim responses do not change the phase of a request that is still being sent")
+    func totalAmongInterims() async throws {
+        let interims = String(repeating: "HTTP/1.1 103 Early Hints\r\n\r\n", count: 3)
+        let server = try FixtureServer.scripted([.awaitHead, .send(interims), .stall])
+        let client = client { $0.total = Self.limit }
+        let hasCome = Barrier()
+        var request = Request(.post, server.http(), body: BodyKind.bytes.body)
+        request.onInterim = { _ in hasCome.open() }
+        let call = Task { [request] in try await client.fetch(request) }
+        await hasCome.pass()
+        try await expectTimeout(.write) { try await call.value }
+    }
+
     @Test("The `write` limit ends the wait for a peer that does not read a raw stream")
     func rawStream() async throws {
         let head = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: echo\r\nConnection: upgrade\r\n\r\n"

@@ -204,7 +204,7 @@ for member, where, at, limits in [
     ("write of a head", "Exchange.sendHead", "deadline(.write|, from: connection.loop.now)|", "timeouts.write"),
     ("write of a raw stream", "RawStream.init", "|timeouts.write|", ""),
     ("response", "Exchange.receiveHead", "deadline(.response|, from: sent)|", "timeouts.response"),
-    ("response after an interim one", "Exchange.receiveHead", "restart(&deadline, stall: |timeouts.response|)", ""),
+    ("response after an interim one", "Exchange.receiveHead", "restart(&deadline, stall: |timeouts.response|, after: upload)", ""),
     ("read of a head", "Exchange.receiveHead", "|timeouts.read|", ""),
     ("read of a body", "BodyReading.next", "deadline(.body|, from: connection.loop.now)|", "exchange.timeouts.read"),
     ("continue", "Exchange.awaitContinue", "|timeouts.continue|", ""),

@@ -352,7 +352,7 @@ extension CacheLookup {
     /// Returns it unchanged if it cannot be cached.
     func keep(_ response: Response, head: CachedHead, mark: CacheMark?) async -> Response {
         let response = response.with(.miss)
-        guard let mark, head.hasCertainEnd(response.headers, url: url),
+        guard let mark, response.isMadeWhole || head.hasCertainEnd(response.headers, url: url),
             let names = VaryNames(response.headers, to: policy.fields),
             let variant = CacheVariant(names, policy.fields, key: cache.store.digestKey),
             mayChangeCache(response, selecting: names)

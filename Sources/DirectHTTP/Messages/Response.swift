@@ -27,7 +27,8 @@ extension HTTPClient {
             self.transaction = transaction
         }
 
-        /// Makes a response for an interceptor, or for a transport in tests.
+        /// Makes a response for an interceptor, or for a transport in tests, with its whole body, which needs
+        /// no `Content-Length` to be stored by a cache.
         ///
         /// - Throws: ``HTTPError`` if the URL of the request is invalid.
         public init(

@@ -41,6 +41,27 @@ struct CachingClientTests {
         #expect(cache.faults == [])
     }
 
+    @Test(
+        "A response that a program makes whole is stored without a length, one of a stream over http is not"
+    )
+    func madeWhole() async throws {
+        for isWhole in [true, false] {
+            let client = HTTPClient.untimed {
+                $0.cache = .memory()
+                $0.transport = { request in
+                    let (headers, text) = (["Cache-Control": "max-age=60"] as HTTPHeaders, "some")
+                    if isWhole {
+                        return try Response(to: request, 200, headers: headers, body: Array(text.utf8))
+                    }
+                    return try Response(to: request, 200, headers: headers, steps: [.text(text)])
+                }
+            }
+            #expect(try await client.get("http://a.test/").cacheUse == .miss)
+            let second = try await client.get("http://a.test/")
+            #expect(second.cacheUse == (isWhole ? .hit : .miss) && second.text == "some")
+        }
+    }
+
     @Test("The cache obeys the client's own fields as it obeys those of a request")
     func clientsFields() async throws {
         let fields: [(HTTPHeaders, CacheUse, CacheUse)] = [

@@ -30,6 +30,14 @@ extension CachedHead {
     }
 }
 
+extension Response {
+    /// Whether the program has made the response, with its whole body, of which no connection can have cut
+    /// off anything.
+    var isMadeWhole: Bool {
+        if case .complete = body.content { transaction == nil } else { false }
+    }
+}
+
 extension CacheRequestPolicy {
     /// Whether the response to the request may be stored, whatever it says.
     var mayBeStored: Bool { !control.noStore && method == .get && range == nil }

@@ -103,7 +103,7 @@ public enum HTTP1Error: Error, Equatable, Sendable {
     case invalidRequestFieldName
     /// A field's value has a control character.
     case invalidRequestFieldValue(name: String)
-    /// The library writes this field itself.
+    /// The library writes this field itself, and not with this value.
     case fieldOwnedByLibrary(name: String)
     /// This field may not be sent as a trailer.
     case fieldForbiddenInTrailers(name: String)

@@ -1,5 +1,5 @@
 /// The request fields that the library writes itself, the one that makes it write another, and the check of
-/// the caller's fields against them.
+/// the caller's fields against them: one that is equal to the library's is left out, any other is refused.
 enum OwnedFields {
     /// The result of the check of one field.
     enum Verdict {
@@ -33,17 +33,45 @@ enum OwnedFields {
     static func verdict(
         _ name: UnsafeBufferPointer<UInt8>,
         value: UnsafeBufferPointer<UInt8>,
-        authority: [UInt8],
-        upgrade: Bool
+        in head: RequestHead,
+        _ framing: BodyFraming,
+        _ announced: RequestHead.Announcements
     ) -> Verdict {
         guard unsafe isOwned(name) else { return .passes }
         if name.count == 2 { return unsafe namesChunked(value) ? .refused : .passesNamed }
-        if name.count == 4 {
-            return unsafe authority.withUnsafeBufferPointer { authority in
-                unsafe value.equalsIgnoringCase(authority) ? .passedOver : .refused
-            }
+        if name.count == 7 { return announced.upgrade && !value.isEmpty ? .passes : .refused }
+        let own = written(nameCount: name.count, in: head, framing, announced)
+        // Such a field is one of a request that was shown with all its fields. One that differs could frame
+        // another message than the library's (RFC 9112, section 11.2).
+        return unsafe own.withUnsafeBufferPointer { own in
+            unsafe !own.isEmpty && value.equalsIgnoringCase(own) ? .passedOver : .refused
         }
-        return upgrade && name.count == 7 && !value.isEmpty ? .passes : .refused
+    }
+
+    /// Returns the value that the library writes in its field with a name of this length; empty if it does
+    /// not write that field.
+    private static func written(
+        nameCount: Int,
+        in head: RequestHead,
+        _ framing: BodyFraming,
+        _ announced: RequestHead.Announcements
+    ) -> [UInt8] {
+        switch nameCount {
+        case 4: return head.authority
+        case 6: return announced.expectContinue && framing.hasContent ? Array("100-continue".utf8) : []
+        case 10: return Array(connectionOptions(of: head, announced).utf8)
+        case 14: return framing.contentLength(in: head.method).map { Array("\($0)".utf8) } ?? []
+        default: return framing == .chunked ? Array("chunked".utf8) : []
+        }
+    }
+
+    /// Returns the value of Connection, which names fields that are for the next recipient only (RFC 9110,
+    /// section 7.6.1); empty if there is none.
+    static func connectionOptions(of head: RequestHead, _ announced: RequestHead.Announcements) -> String {
+        let hasTE = head.headers.index(of: "te") != nil || head.extra.index(of: "te") != nil
+        let hasUpgrade = announced.upgrade && head.headers.index(of: "upgrade") != nil
+        let options = [(announced.close, "close"), (hasTE, "TE"), (hasUpgrade, "upgrade")]
+        return options.filter(\.0).map(\.1).joined(separator: ", ")
     }
 
     /// Whether a value of TE names the coding that every recipient of HTTP/1.1 accepts, which it must not

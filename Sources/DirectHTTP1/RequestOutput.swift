@@ -62,8 +62,9 @@
     /// Writes the fields that the caller may send, except those whose name occurs in `others`.
     mutating func writeFields(
         _ headers: HTTPHeaders,
-        authority: [UInt8],
-        upgrade: Bool,
+        of head: RequestHead,
+        _ framing: BodyFraming,
+        _ announced: RequestHead.Announcements,
         unless others: HTTPHeaders = HTTPHeaders()
     ) throws(HTTP1Error) {
         guard let block = headers.block else { return }
@@ -77,7 +78,7 @@
             let value = unsafe block.value(at: index)
             let start = count
             try unsafe writeName(name)
-            switch unsafe OwnedFields.verdict(name, value: value, authority: authority, upgrade: upgrade) {
+            switch unsafe OwnedFields.verdict(name, value: value, in: head, framing, announced) {
             case .passes: try unsafe writeValue(value, of: name)
             case .passesNamed:
                 hasTE = true
@@ -107,34 +108,33 @@
     }
 
     mutating func writeFraming(_ framing: BodyFraming, method: HTTPMethod, expectContinue: Bool) {
-        switch framing {
-        case .none, .length(0):
-            // RFC 9110, section 8.6: only methods that anticipate content announce its absence.
-            if method.anticipatesContent { write("Content-Length: 0\r\n") }
-            return
-        case .length(let length):
+        if let length = framing.contentLength(in: method) {
             write("Content-Length: ")
             write(length)
             write("\r\n")
-        case .chunked:
+        } else if framing == .chunked {
             write("Transfer-Encoding: chunked\r\n")
         }
         // RFC 9110, section 10.1.1: a request without content must not send Expect.
-        if expectContinue { write("Expect: 100-continue\r\n") }
+        if expectContinue, framing.hasContent { write("Expect: 100-continue\r\n") }
     }
 
     /// Call it after the fields: a TE field is named in Connection, because it is for the next recipient only
     /// (RFC 9110, section 10.1.4).
     @inline(__always)
-    mutating func writeConnection(close: Bool, upgrade: Bool) {
-        if close || upgrade || hasTE { writeOptions(close: close, upgrade: upgrade) }
+    mutating func writeConnection(of head: RequestHead, _ announced: RequestHead.Announcements) {
+        if announced.close || announced.upgrade || hasTE { writeOptions(of: head, announced) }
     }
 
-    private mutating func writeOptions(close: Bool, upgrade: Bool) {
+    @inline(never)
+    private mutating func writeOptions(of head: RequestHead, _ announced: RequestHead.Announcements) {
+        let options = OwnedFields.connectionOptions(of: head, announced)
+        guard !options.isEmpty else { return }
         write("Connection: ")
-        if close { write("close") }
-        if hasTE { write(close ? ", TE" : "TE") }
-        if upgrade { write(close || hasTE ? ", upgrade" : "upgrade") }
+        for byte in options.utf8 {
+            unsafe base[count] = byte
+            count &+= 1
+        }
         write("\r\n")
     }
 

@@ -14,6 +14,16 @@ package enum BodyFraming: Equatable, Sendable {
         case .length, .chunked: true
         }
     }
+
+    /// Returns the value of Content-Length in a request with this framing; `nil` if it has none.
+    package func contentLength(in method: HTTPMethod) -> UInt64? {
+        switch self {
+        // RFC 9110, section 8.6: only methods that anticipate content announce its absence.
+        case .none, .length(0): method.anticipatesContent ? 0 : nil
+        case .length(let length): length
+        case .chunked: nil
+        }
+    }
 }
 
 /// The contents of a request's head.
@@ -69,9 +79,10 @@ package struct RequestHead {
 /// when it is copied into `HTTPHeaders`, all others when they are written.
 ///
 /// Invalid bytes are refused, never stripped. The library writes Host, Content-Length, Transfer-Encoding,
-/// Connection and Expect: a Host from the caller that equals the authority is left out, the other fields are
-/// refused. A TE field from the caller is named in Connection, and refused if it names chunked. Names, target
-/// and authority are ASCII. Values may have bytes beyond ASCII, as cookies do (RFC 9110, section 5.5).
+/// Connection and Expect: such a field from the caller is left out if it has the value that is written, and
+/// refused otherwise. A TE field from the caller is named in Connection, and refused if it names chunked.
+/// Names, target and authority are ASCII. Values may have bytes beyond ASCII, as cookies do (RFC 9110,
+/// section 5.5).
 package enum RequestWriter {
     /// Writes a request's head, and returns its length.
     package static func writeHead(
@@ -95,13 +106,10 @@ package enum RequestWriter {
         output.write(" HTTP/1.1\r\nHost: ")
         try output.writeAuthority(head.authority)
         output.write("\r\n")
-        try output.writeFields(head.headers, authority: head.authority, upgrade: upgrade)
-        try output.writeFields(head.extra, authority: head.authority, upgrade: upgrade, unless: head.headers)
+        try output.writeFields(head.headers, of: head, framing, announced)
+        try output.writeFields(head.extra, of: head, framing, announced, unless: head.headers)
         output.writeFraming(framing, method: head.method, expectContinue: announced.expectContinue)
-        output.writeConnection(
-            close: announced.close,
-            upgrade: upgrade && head.headers.index(of: "upgrade") != nil
-        )
+        output.writeConnection(of: head, announced)
         output.write("\r\n")
         return output.count
     }

@@ -60,6 +60,7 @@ extension Request {
         guard status == .expectationFailed, expectsContinue, body.canBeSent else { return nil }
         var request = self
         request.expectsContinue = false
+        request.headers.remove("Expect")
         return request
     }
 
@@ -78,7 +79,11 @@ extension Request {
         var (headers, derived) = (headers, contentFields)
         if defaults.contains("Content-Type") { derived.remove("Content-Type") }
         headers.complete(with: derived)
-        if !upgrade.isEmpty { headers.add("Upgrade", upgrade.joined(separator: ", ")) }
+        let protocols = upgrade.joined(separator: ", ")
+        // The request may have been shown with all its fields. Any other second value is refused.
+        if !upgrade.isEmpty, headers.values(for: "Upgrade") != [protocols] {
+            headers.add("Upgrade", protocols)
+        }
         return headers
     }
 

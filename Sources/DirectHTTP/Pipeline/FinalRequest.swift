@@ -69,13 +69,8 @@ extension Request {
 extension HTTPHeaders {
     /// Adds the fields that the writer of requests derives from the framing of the body.
     fileprivate mutating func add(_ framing: BodyFraming, of request: Request) {
-        switch framing {
-        case .none, .length(0):
-            if request.method.anticipatesContent { add("Content-Length", "0") }
-            return
-        case .length(let length): add("Content-Length", "\(length)")
-        case .chunked: add("Transfer-Encoding", "chunked")
-        }
-        if request.expectsContinue { add("Expect", "100-continue") }
+        if let length = framing.contentLength(in: request.method) { add("Content-Length", "\(length)") }
+        if framing == .chunked { add("Transfer-Encoding", "chunked") }
+        if request.expectsContinue, framing.hasContent { add("Expect", "100-continue") }
     }
 }

@@ -59,13 +59,13 @@ struct InjectionTests {
     }
 
     @Test(
-        "An Upgrade field of the caller's beside the request's protocols, and a protocol of no name, are refused"
+        "An Upgrade field of the caller's with other protocols than the request's, and one of no name, are refused"
     )
     func secondUpgrade() async throws {
         for name in ["Upgrade", "upgrade"] {
             try await expectRefusal {
                 $0.upgrade = ["echo"]
-                $0.headers.add(name, "echo")
+                $0.headers.add(name, "chat")
             }
         }
         try await expectRefusal { $0.upgrade = [""] }
@@ -100,9 +100,8 @@ struct InjectionTests {
         }
     }
 
-    @Test("Framing fields of the caller are refused: a length, right or wrong, a coding, or both")
+    @Test("A wrong length of the caller, a coding, and both, also with a right length, are refused")
     func framing() async throws {
-        try await expectRefusal { $0.headers.add("Content-Length", "4") }
         try await expectRefusal { $0.headers.add("Content-Length", "5") }
         try await expectRefusal { $0.headers.add("Transfer-Encoding", "chunked") }
         try await expectRefusal {

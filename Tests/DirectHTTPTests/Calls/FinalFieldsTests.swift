@@ -86,6 +86,34 @@ struct FinalFieldsTests {
         #expect(received[2]["content-length"] == "5" && received[5]["transfer-encoding"] == "chunked")
     }
 
+    @Test("A second client sends the request that a transport is given, with its final fields")
+    func sentBySecondClient() async throws {
+        let second = HTTPClient.untimed()
+        let client = HTTPClient.untimed {
+            $0.cookies = CookieJar()
+            $0.transport = { try await second.send($0) }
+        }
+        var expecting = Request(.put, server.http("/c"), body: .text("later"))
+        expecting.expectsContinue = true
+        var upgrading = Request(.get, server.http("/d"), headers: ["TE": "trailers"])
+        upgrading.upgrade = ["chat"]
+        let requests = [
+            Request(.get, server.http("/a")), Request(.post, server.http("/b")),
+            Request(.post, server.http("/b"), body: try .text("some text").gzipped()),
+            Request(.put, server.http("/from"), body: upload(length: 6)),
+            Request(.put, server.http("/from"), body: upload(length: nil)), expecting, upgrading,
+        ]
+        for request in requests {
+            let (through, direct) = (try await client.fetch(request), try await second.fetch(request))
+            #expect(through.text == direct.text)
+        }
+        let received = server.requests
+        let bodies = received.map(\.bodyText)
+        // A redirect is followed by the second client in both cases.
+        #expect(received.count == 2 * (requests.count + 2))
+        #expect(bodies.filter { $0 == "onetwo" }.count == 8 && bodies.filter { $0 == "later" }.count == 2)
+    }
+
     @Test("A body that an interceptor replaces has its own length and type, for the next interceptor as well")
     func replacedBody() async throws {
         let seen = Seen()

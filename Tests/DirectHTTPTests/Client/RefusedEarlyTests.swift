@@ -43,7 +43,7 @@ struct RefusedEarlyTests {
     @Test("A reserved field, an invalid method, a protocol or a content type is an early error")
     func heads() async throws {
         #expect(
-            try await refusal { $0.headers["Content-Length"] = "4" }.protocolError
+            try await refusal { $0.headers["Content-Length"] = "5" }.protocolError
                 == .fieldOwnedByLibrary(name: "Content-Length")
         )
         #expect(
@@ -102,6 +102,98 @@ struct RefusedEarlyTests {
         request.headers["Proxy-Authorization"] = "for whoever gets it"
         #expect(try await HTTPClient().fetch(request).status == 403)
         #expect(server.requests.last?.headers["proxy-authorization"] == "for whoever gets it")
+    }
+
+    @Test("A field that the client writes itself is accepted only as it writes it", arguments: Repeated.all)
+    func repeated(_ example: Repeated) async throws {
+        let server = try FixtureServer.start { request in
+            _ = try request.body
+            return .text("ok")
+        }
+        var request = Request(.post, server.http(), body: .text("body"))
+        request.headers[example.name] = example.value
+        example.change(&request)
+        guard example.isAccepted else {
+            let error = try await httpError { [request] in try await HTTPClient().fetch(request) }
+            #expect(error.protocolError == .fieldOwnedByLibrary(name: example.name), "\(error)")
+            #expect(error.phase == .request && server.requests.isEmpty)
+            return
+        }
+        #expect(try await HTTPClient().fetch(request).status == 200)
+        let sent = try #require(server.requests.first).headers.fields
+        #expect(sent.filter { $0.name.lowercased() == example.name.lowercased() }.count == 1)
+    }
+
+    /// A field of the client's in the request, of a body of four bytes unless that is changed.
+    struct Repeated: Sendable, CustomTestStringConvertible {
+        let (name, value): (String, String)
+        let isAccepted: Bool
+        let change: @Sendable (inout Request) -> Void
+
+        var testDescription: String { "\(name): \(value)" }
+
+        init(
+            _ name: String,
+            _ value: String,
+            _ isAccepted: Bool = true,
+            change: @escaping @Sendable (inout Request) -> Void = { _ in }
+        ) {
+            (self.name, self.value, self.isAccepted, self.change) = (name, value, isAccepted, change)
+        }
+
+        private static let pieces: @Sendable (inout Request) -> Void = {
+            $0.body = .stream(
+                AsyncStream { pieces in
+                    pieces.yield([1, 2])
+                    pieces.finish()
+                }
+            )
+        }
+        private static let switching: @Sendable (inout Request) -> Void = {
+            $0.upgrade = ["chat", "talk"]
+            $0.headers["TE"] = "trailers"
+        }
+
+        static let all = [
+            Repeated("Content-Length", "4"), Repeated("content-length", "4"),
+            Repeated("Content-Length", "0") { $0.body = .none },
+            Repeated("Content-Length", "0", false) { ($0.method, $0.body) = (.get, .none) },
+            Repeated("Content-Length", "3", false), Repeated("Content-Length", "04", false),
+            Repeated("Content-Length", "4, 4", false), Repeated("Content-Length", "2", false, change: pieces),
+            Repeated("Content-Length", "4") { $0.headers.add("Content-Length", "4") },
+            Repeated("Content-Length", "4", false) { $0.headers.add("Content-Length", "5") },
+            Repeated("Transfer-Encoding", "chunked", change: pieces),
+            Repeated("Transfer-Encoding", "Chunked", change: pieces),
+            Repeated("Transfer-Encoding", "chunked", false),
+            Repeated("Transfer-Encoding", "gzip, chunked", false, change: pieces),
+            Repeated("Transfer-Encoding", "identity", false, change: pieces),
+            Repeated("Transfer-Encoding", "chunked", false) {
+                pieces(&$0)
+                $0.headers.add("Transfer-Encoding", "identity")
+            },
+            Repeated("Expect", "100-continue") { $0.expectsContinue = true },
+            Repeated("Expect", "100-continue", false),
+            Repeated("Expect", "100-continue", false) { ($0.expectsContinue, $0.body) = (true, .none) },
+            Repeated("Upgrade", "chat, talk", change: switching), Repeated("Upgrade", "chat", false),
+            Repeated("Upgrade", "chat", false, change: switching),
+            Repeated("Connection", "TE, upgrade", change: switching),
+            Repeated("Connection", "TE") { $0.headers["TE"] = "trailers" },
+            Repeated("Connection", "TE", false), Repeated("Connection", "close", false),
+            Repeated("Connection", "TE, X-Own", false) { $0.headers["TE"] = "trailers" },
+            Repeated("Connection", "keep-alive", false),
+        ]
+    }
+
+    @Test("An expectation that was refused is not sent again, whoever has written the field")
+    func refusedExpectation() async throws {
+        let server = try FixtureServer.start { request in
+            if request.headers["Expect"] != nil { return .status(417) }
+            return .bytes(try request.body)
+        }
+        var request = Request(.post, server.http(), body: .text("body"))
+        request.expectsContinue = true
+        request.headers["Expect"] = "100-continue"
+        #expect(try await HTTPClient().fetch(request).text == "body")
     }
 
     @Test("An expired deadline is an early error", arguments: [Duration.zero, .seconds(-1)])

@@ -88,8 +88,9 @@ struct ReferenceTests {
         ("g ", .surroundedBySpace),
         ("g\th", .tabOrLineBreak),
         ("/g\r\nX: y", .tabOrLineBreak),
-        ("g:h", .notHTTP),
-        ("javascript:alert(1)", .notHTTP),
+        ("g:h", .unsupportedScheme("g")),
+        ("javascript:alert(1)", .unsupportedScheme("javascript")),
+        ("g:8080/h", .notHTTP),
         ("ftp://h/", .unsupportedScheme("ftp")),
         ("//h:x/", .invalidPort),
     ]

@@ -13,9 +13,11 @@ public enum HTTPURLError: Error, Hashable, Sendable {
     /// A backslash is before the query: browsers read it as a slash, other parsers as a character of the
     /// host.
     case backslash
-    /// The text does not begin with `http://` or `https://`.
+    /// The text does not begin with `http://` or `https://`, nor with another scheme. It may be relative, or
+    /// begin with a host and a port, as `localhost:8080/`, or with a user and a password.
     case notHTTP
-    /// The URL has this scheme, which is neither http nor https.
+    /// The URL has this scheme, which is neither http nor https, in lower case: `mailto` of
+    /// `mailto:ann@example.com`.
     case unsupportedScheme(String)
     /// `http:` or `https:` is not followed by two slashes.
     case missingAuthority

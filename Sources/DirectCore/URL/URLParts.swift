@@ -65,11 +65,28 @@ struct URLParts {
         var end = 0
         while end < text.count, Self.isAllowedInScheme(text[end]) { end += 1 }
         guard end > 0, end < text.count, text[end] == UInt8(ascii: ":"), text[0].isLetter else { return 0 }
-        // `user:password@host` has this form as well, so the error repeats only text that is clearly a
-        // scheme.
-        guard text.hasSlashes(at: end + 1) else { throw .notHTTP }
-        throw .unsupportedScheme(String(copying: text.extracting(..<min(end, 32))))
+        let scheme = String(copying: text.extracting(..<min(end, 32))).lowercased()
+        guard text.hasSlashes(at: end + 1) || Self.isScheme(scheme, before: text.extracting((end + 1)...))
+        else {
+            throw .notHTTP
+        }
+        throw .unsupportedScheme(scheme)
     }
+
+    /// Whether a text with a colon behind it, and no slashes, is taken for a scheme (RFC 3986, section 3.1).
+    ///
+    /// `user:password@host` and `host:port/path` have this form as well: the error must not repeat a user,
+    /// and to whoever has forgotten `http://` it says just that.
+    private static func isScheme(_ text: String, before rest: Span<UInt8>) -> Bool {
+        var digits = 0
+        while digits < rest.count, rest[digits].isDigit { digits += 1 }
+        let isPort = (1...5).contains(digits) && (digits == rest.count || rest[digits].endsAuthority)
+        var hasAtSign = false
+        for index in rest.indices where rest[index] == UInt8(ascii: "@") { hasAtSign = true }
+        return !isPort && (!hasAtSign || schemesWithAtSigns.contains(text))
+    }
+
+    private static let schemesWithAtSigns: Set = ["data", "javascript", "mailto", "sip", "sips", "xmpp"]
 
     /// Finds the end of the authority, and its at-sign.
     private mutating func readAuthority(_ text: Span<UInt8>, from start: Int) throws(HTTPURLError) -> Int {
@@ -145,6 +162,12 @@ struct URLParts {
     private static func isAllowedInScheme(_ byte: UInt8) -> Bool {
         byte.isLetter || byte.isDigit || byte == UInt8(ascii: "+") || byte == UInt8(ascii: "-")
             || byte == UInt8(ascii: ".")
+    }
+}
+
+extension UInt8 {
+    fileprivate var endsAuthority: Bool {
+        self == UInt8(ascii: "/") || self == UInt8(ascii: "?") || self == UInt8(ascii: "#")
     }
 }
 

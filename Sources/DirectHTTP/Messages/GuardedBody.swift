@@ -90,6 +90,8 @@ package final class GuardedBody: @unchecked Sendable {
     /// The content that has arrived and was not read yet.
     private var first: [UInt8]
     private let wholeTrailers: HTTPHeaders
+    /// Gets the trailers at the end, for a body that is in the place of this one.
+    private var heir: Locked<HTTPHeaders>?
     /// The content that `collect` has gathered so far.
     private var collected: [UInt8] = []
     /// The result of the body; `nil` while it is being read.
@@ -214,6 +216,13 @@ package final class GuardedBody: @unchecked Sendable {
     /// The trailer fields; complete once the body has been read to its end.
     package var trailers: HTTPHeaders { ifIdle { source?.trailers ?? wholeTrailers } ?? HTTPHeaders() }
 
+    /// Returns where the trailers are from the end of this body on; nowhere while a task reads it.
+    func trailersAtEnd() -> Locked<HTTPHeaders> {
+        let trailers = Locked(trailers)
+        ifIdle { heir = trailers }
+        return trailers
+    }
+
     /// The source; `nil` while a task reads, which may be using it.
     package var idleSource: (any ResponseBodySource)? { ifIdle { source } }
 
@@ -233,6 +242,7 @@ package final class GuardedBody: @unchecked Sendable {
         } catch {
             throw fail(error)
         }
+        if let heir { heir.withLock { [found = source?.trailers ?? wholeTrailers] in $0 = found } }
         outcome = .over
         return nil
     }

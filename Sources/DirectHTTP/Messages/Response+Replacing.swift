@@ -14,9 +14,11 @@ extension HTTPClient.Response {
     }
 
     /// Returns the response with a sequence as its body. See ``replacing(body:)``. The sequence may read the
-    /// former body piece by piece; the time limits are those of ``init(to:_:headers:stream:)``.
+    /// former body piece by piece; if that has been read to its end by the end of the sequence, its trailers
+    /// are those of the new body. The time limits are those of ``init(to:_:headers:stream:)``.
     public func replacing(stream: some AsyncSequence<[UInt8], some Error> & Sendable) -> HTTPClient.Response {
-        replacing(ResponseBody(stream, name: url.host.description), headers.withoutBodyFraming)
+        let source = SequenceSource(stream, name: url.host.description, inPlaceOf: body.content)
+        return replacing(ResponseBody(content: .arriving(GuardedBody(source))), headers.withoutBodyFraming)
     }
 
     /// Returns the response with other header fields. In a network interceptor they decide on decoding,

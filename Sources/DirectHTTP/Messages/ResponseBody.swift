@@ -21,7 +21,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
     /// The request, for errors; `nil` until the caller gets the response.
     var request: RequestLine?
 
-    /// Returns an iterator over the pieces.
+    /// Returns an iterator over the pieces, a `ResponseBody.AsyncIterator`.
     public func makeAsyncIterator() -> some AsyncIteratorProtocol<[UInt8], any Error> & Sendable {
         Pieces(content, request)
     }

@@ -16,9 +16,24 @@ final class SequenceSource: ResponseBodySource {
     private(set) var limit = CallLimit.none
     private var stall = UInt64.max
     private var loop = EventLoop.shared
+    /// The trailers of the body in whose place this one is, once that has ended. Only these, not the body: it
+    /// is given up when the program lets it go.
+    private let inherited: Locked<HTTPHeaders>
 
-    init(_ pieces: some AsyncSequence<[UInt8], some Error> & Sendable, name: String) {
+    var trailers: HTTPHeaders { inherited.withLock { $0 } }
+
+    /// - Parameter former: The body in whose place this one is, and which the sequence may read.
+    init(
+        _ pieces: some AsyncSequence<[UInt8], some Error> & Sendable,
+        name: String,
+        inPlaceOf former: ResponseBody.Storage? = nil
+    ) {
         location = BodyLocation(name: name)
+        switch former {
+        case .complete(_, let trailers, _): inherited = Locked(trailers)
+        case .arriving(let body): inherited = body.trailersAtEnd()
+        case nil: inherited = Locked(HTTPHeaders())
+        }
         let iterator = SoleIterator(pieces)
         supply = { try await iterator.next() }
     }

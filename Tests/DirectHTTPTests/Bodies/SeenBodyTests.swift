@@ -57,6 +57,48 @@ struct SeenBodyTests {
         #expect(try await client.get(server.http("/from")).text == Self.text)
     }
 
+    @Test(
+        "A sequence that reads a response's body to its end has its trailers, also where another task reads it",
+        arguments: [true, false],
+        [true, false]
+    )
+    func trailersOfSequence(isLate: Bool, isOnNetwork: Bool) async throws {
+        let hasHead = Gate()
+        let server = try FixtureServer.start { _ in
+            var reply = FixtureReply.written(framing: .chunked) { writer in
+                try writer.write("a")
+                if isLate { try writer.wait(for: hasHead) }
+            }
+            reply.trailers = ["X-Sum": "1"]
+            return reply
+        }
+        let replace: Interceptor = { request, forward in
+            let response = try await forward(request)
+            hasHead.open()
+            return response.replacing(stream: Self.copy(of: response.body))
+        }
+        let client = HTTPClient.untimed {
+            if isOnNetwork { $0.networkInterceptors = [replace] } else { $0.interceptors = [replace] }
+        }
+        let response = try await client.send(Request(.get, server.http()))
+        #expect(try await response.body.collect(upTo: 100) == Array("a".utf8))
+        #expect(response.body.trailers["X-Sum"] == "1")
+    }
+
+    /// A sequence that has let go of the body by the time that it ends.
+    private static func copy(of body: ResponseBody) -> AsyncThrowingStream<[UInt8], any Error> {
+        AsyncThrowingStream { pieces in
+            Task {
+                do {
+                    for try await piece in body { pieces.yield(piece) }
+                    pieces.finish()
+                } catch {
+                    pieces.finish(throwing: error)
+                }
+            }
+        }
+    }
+
     @Test("A body that an interceptor has read is sent, and can be sent again after a redirect")
     func readAndSent() async throws {
         let server = try FixtureServer.start { request in

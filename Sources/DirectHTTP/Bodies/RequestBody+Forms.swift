@@ -20,9 +20,18 @@ extension RequestBody {
         return RequestBody(.stream(form.body), contentType: form.contentType)
     }
 
-    /// The content of a file, which is read while it is sent. If the length of the file changes meanwhile,
-    /// the request fails.
-    public static func file(_ path: String, contentType: String? = nil) -> RequestBody {
-        RequestBody(.stream(.file(path)), contentType: contentType)
+    /// The content of a file, or a part of it, which is read while it is sent. If its length changes
+    /// meanwhile, the request fails.
+    ///
+    /// - Parameters:
+    ///   - path: The path of the file.
+    ///   - range: The part, as far as the file has it when the request begins; `nil` for all of it.
+    ///   - contentType: The value of `Content-Type`, unless the request has that field.
+    public static func file(
+        _ path: String,
+        range: Range<UInt64>? = nil,
+        contentType: String? = nil
+    ) -> RequestBody {
+        RequestBody(.stream(.file(path, range: range)), contentType: contentType)
     }
 }

@@ -31,10 +31,16 @@ package final class FileReader: @unchecked Sendable {
         Closing.close(descriptor)
     }
 
-    /// Returns the next bytes, at most `pieceSize` of them. An empty array means the end.
-    package func next() throws(SystemError) -> [UInt8] {
+    /// Lets the next bytes be those from this place on.
+    package func skip(to place: UInt64) throws(SystemError) {
+        _ = try checked("lseek") { lseek(descriptor, off_t(clamping: place), SEEK_SET) }
+    }
+
+    /// Returns the next bytes, at most `pieceSize` and `count` of them. An empty array means the end.
+    package func next(upTo count: UInt64 = .max) throws(SystemError) -> [UInt8] {
         var failure: SystemError?
-        let piece = [UInt8](unsafeUninitializedCapacity: Self.pieceSize) { buffer, count in
+        let room = min(Self.pieceSize, Int(clamping: count))
+        let piece = [UInt8](unsafeUninitializedCapacity: room) { buffer, count in
             let (result, code) = retryingInterrupts { read(descriptor, buffer.baseAddress, buffer.count) }
             if result == -1 { failure = SystemError("read", code: code) }
             count = max(0, result)

@@ -21,6 +21,21 @@ struct FileBodyTests {
         for _ in 0..<2 { #expect(try await client.fetch(request).text == "\(size) \(size) true") }
     }
 
+    @Test(
+        "A part of a file is sent as far as the file has it, with its length, and more than once",
+        arguments: [0..<1, 5..<5, 262_143..<600_000, 700_000..<800_000, 800_000..<900_000, 0..<700_001]
+    )
+    func part(range: Range<Int>) async throws {
+        let content = pattern(at: 0, count: 700_001)
+        let file = try TemporaryFile(content)
+        let server = try FixtureServer.start { .bytes(try $0.body) }
+        let part = Array(content[range.clamped(to: content.indices)])
+        let body = RequestBody.file(file.path, range: UInt64(range.lowerBound)..<UInt64(range.upperBound))
+        for _ in 0..<2 { #expect(try await HTTPClient.untimed().put(server.http(), body).body == part) }
+        let lengths = server.requests.map { $0.headers["content-length"] }
+        #expect(lengths == ["\(part.count)", "\(part.count)"])
+    }
+
     @Test("A file that does not exist, or is no regular file, is an error before anything is sent")
     func missing() async throws {
         let server = try FixtureServer.start(handler: patternJudge)

@@ -2,9 +2,9 @@
 public struct AddressSource: Hashable, Sendable {
     /// The part of the program, or the service, that named an address.
     public enum Author: Hashable, Sendable {
-        /// The request itself.
+        /// The request itself: its addresses, or the map that it has of its own.
         case request
-        /// The client's static map.
+        /// The client's static map, or a resolver that is a map.
         case staticMap
         /// The URL, whose host is an address.
         case url

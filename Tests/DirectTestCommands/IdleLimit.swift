@@ -6,6 +6,9 @@ package import Testing
 /// seconds in which the process uses almost no processor time: a test that is slow, or whose thread waits for
 /// the processor, uses more. The time of a ``TestProcess`` counts like that of the tests; while one runs, the
 /// limit is a minute and a half.
+///
+/// A test that ignores its cancellation, too, would keep the run from its end: once the process has been idle
+/// for as long again, it ends.
 package struct IdleLimit: TestTrait, SuiteTrait, TestScoping {
     /// Always `true`: the limit of a suite holds for all tests in it.
     package var isRecursive: Bool { true }
@@ -24,12 +27,14 @@ package struct IdleLimit: TestTrait, SuiteTrait, TestScoping {
                         return .over(.failure(error))
                     }
                 }
-                var isIdle = false
+                var (isIdle, isOver) = (false, false)
                 for try await end in group {
                     switch end {
                     case .over(let result):
                         group.cancelAll()
-                        if !isIdle { try result.get() }
+                        isOver = true
+                        if isIdle { Idleness.shared.endedLate() } else { try result.get() }
+                    case .idle where isOver: Idleness.shared.endedLate()
                     case .idle:
                         isIdle = true
                         Issue.record("waits while the process and its children have been idle")

@@ -10,6 +10,8 @@ final class Idleness: @unchecked Sendable {
     private var watcherCount = 0
     private var childCount = 0
     private var idleSeconds = 0
+    /// Tests that have been cancelled for standing still, and have not ended.
+    private var standingCount = 0
     private var isWatching = false
 
     /// Waits until the process has been idle for half a minute, or for longer while it has children, and
@@ -25,6 +27,9 @@ final class Idleness: @unchecked Sendable {
             leave(number)
         }
     }
+
+    /// Notes that a test has ended that was cancelled for standing still.
+    func endedLate() { lock.withLock { standingCount -= 1 } }
 
     /// Notes that a child process has started. Until its end has been noticed the limit is higher: it may wait
     /// for something that takes no time of the processor.
@@ -59,15 +64,26 @@ final class Idleness: @unchecked Sendable {
     }
 
     private func countIdleSecond() {
-        let ended = lock.withLock {
+        let (ended, standing) = lock.withLock { () -> ([UnsafeContinuation<Bool, Never>], Int) in
             idleSeconds += 1
-            guard idleSeconds >= (childCount > 0 ? Self.limitWithChildren : Self.limit) else {
-                return [UnsafeContinuation<Bool, Never>]()
+            let limit = childCount > 0 ? Self.limitWithChildren : Self.limit
+            guard idleSeconds >= limit else { return ([], 0) }
+            defer {
+                standingCount += watchers.count
+                (idleSeconds, watchers) = (0, [:])
             }
-            defer { watchers = [:] }
-            return Array(watchers.values)
+            return (Array(watchers.values), standingCount)
         }
+        if ended.isEmpty, standing > 0 { Self.endProcess(standing) }
         for watcher in ended { watcher.resume(returning: true) }
+    }
+
+    /// Other threads may be anywhere, so nothing of the process runs any more.
+    private static func endProcess(_ standing: Int) -> Never {
+        let words = "error: the run ends: tests that stand still although they are cancelled: \(standing)\n"
+        FileHandle.standardError.write(Data(words.utf8))
+        fflush(nil)
+        _exit(1)
     }
 
     private func forget() { lock.withLock { idleSeconds = 0 } }

@@ -106,6 +106,9 @@ package final class DNSPeer: Sendable {
         while true {
             let listener = try Listener()
             let descriptor = socket(AF_INET, kind, 0)
+            // Hundreds of questions may arrive while the thread is off the processor.
+            var room: Int32 = 1 << 20
+            setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &room, socklen_t(MemoryLayout<Int32>.size))
             let code = try listener.address.withSocketAddress(port: listener.port) {
                 bind(descriptor, $0, $1)
             }

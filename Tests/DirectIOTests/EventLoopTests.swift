@@ -40,7 +40,7 @@ struct EventLoopTests {
                 try? await loop.sleep(until: deadline)
                 hasExpired.withLock { $0 = true }
             }
-            while !loop.hasWait(until: deadline) { await loop.yield() }
+            while loop.waitCount(until: deadline) == 0 { await loop.yield() }
             clock.advance(by: .milliseconds(2))
             var turns = 0
             while !hasExpired.withLock({ $0 }) {

@@ -1,4 +1,5 @@
 @testable import DirectCore
+import DirectTestTime
 import Testing
 
 @testable import DirectIO
@@ -55,7 +56,25 @@ struct HeldClockTests {
         try await clock.waitBegins(until: end)
         clock.advance(by: .seconds(60))
         try await sleeping.value
-        #expect(!clock.hasWait(until: end))
+        #expect(clock.waitCount(until: end) == 0)
+    }
+
+    @Test("An observer of two waits goes on when both are in progress")
+    func several() async throws {
+        let clock = HeldClock()
+        let loop = EventLoop(clock: clock)
+        let end = loop.now.advanced(byNanoseconds: 60_000_000_000)
+        let observing = Task {
+            try await clock.waitBegins(until: end, count: 2)
+            return clock.waitCount(until: end)
+        }
+        let first = Task { try await loop.sleep(until: end) }
+        try await clock.waitBegins(until: end)
+        await letFaultsShow()
+        let second = Task { try await loop.sleep(until: end) }
+        #expect(try await observing.value == 2)
+        clock.advance(by: .seconds(60))
+        for sleeping in [first, second] { try await sleeping.value }
     }
 
     @Test("Only a wait with exactly this deadline counts, and a cancelled observer ends")
@@ -66,7 +85,7 @@ struct HeldClockTests {
         let observing = Task { try await clock.waitBegins(until: end.advanced(byNanoseconds: 1)) }
         let sleeping = Task { try await loop.sleep(until: end) }
         try await clock.waitBegins(until: end)
-        #expect(!clock.hasWait(until: end.advanced(byNanoseconds: 1)))
+        #expect(clock.waitCount(until: end.advanced(byNanoseconds: 1)) == 0)
         observing.cancel()
         await #expect(throws: CancellationError.self) { try await observing.value }
         clock.advance(by: .seconds(60))

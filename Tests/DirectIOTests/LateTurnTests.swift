@@ -109,7 +109,7 @@ struct LateTurnTests {
         let wake = await Task.detached(executorPreference: loop) {
             var (deadline, wait) = (loop.now, nil as Task<WaitPoint.Wake, Never>?)
             // Again if the machine is so slow that the deadline has passed.
-            while !loop.hasWait(until: deadline) {
+            while loop.waitCount(until: deadline) == 0 {
                 _ = await wait?.value
                 deadline = loop.now.advanced(byNanoseconds: 200_000_000)
                 wait = Task(executorPreference: loop) { [deadline] in
@@ -136,7 +136,7 @@ struct LateTurnTests {
         let hasPassed = await Task.detached(executorPreference: loop) {
             var (deadline, sleep) = (loop.now, nil as Task<Bool, Never>?)
             // Again if the machine is so slow that the deadline has passed.
-            while !loop.hasWait(until: deadline) {
+            while loop.waitCount(until: deadline) == 0 {
                 _ = await sleep?.value
                 deadline = loop.now.advanced(byNanoseconds: 200_000_000)
                 sleep = Task(executorPreference: loop) { [deadline] in

@@ -44,22 +44,22 @@ struct PermitsTests {
                 let permit = try await permits.take(on: loop, whileBefore: { .never }) {
                     kept.withLock { $0 += 1 }
                 }
-                taken.withLock { $0 += 1 }
                 permits.begin(permit, on: loop) { silent.withLock { $0 += 1 } }
+                taken.withLock { $0 += 1 }
                 return permit
             }
         }
         while taken.withLock({ $0 }) < 2 { await time.settle() }
         try await time.waitBegins(for: .seconds(1))
         time.advance(by: .milliseconds(999))
-        for _ in 0..<20 { await time.settle() }
+        await time.letFaultsShow()
         #expect(taken.withLock { $0 } == 2 && silent.withLock { $0 } == 0)
         time.advance(by: .milliseconds(1))
         // Two that are silent make room for two, and for one more each, but five are all there are.
         while taken.withLock({ $0 }) < 5 || kept.withLock({ $0 }) < 2 { await time.settle() }
         #expect(silent.withLock { $0 } == 2 && kept.withLock { $0 } == 2)
         try await time.pass(.seconds(1))
-        for _ in 0..<20 { await time.settle() }
+        await time.letFaultsShow()
         #expect(taken.withLock { $0 } == 5)
         for task in tasks { task.cancel() }
         for task in tasks { if let permit = try? await task.value { permits.give(permit) } }

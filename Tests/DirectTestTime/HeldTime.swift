@@ -43,9 +43,9 @@ package final class HeldTime: Sendable {
         clock.advance(by: duration)
     }
 
-    /// Waits until a wait has begun that ends exactly this long from now.
-    package func waitBegins(for duration: Duration) async throws {
-        try await clock.waitBegins(until: moment(after: duration))
+    /// Waits until a wait has begun that ends exactly this long from now, or so many of them.
+    package func waitBegins(for duration: Duration, count: Int = 1) async throws {
+        try await clock.waitBegins(until: moment(after: duration), count: count)
     }
 
     /// Waits until a wait for this duration has begun, and advances the clock by it.
@@ -96,12 +96,26 @@ package final class HeldTime: Sendable {
         return try await operation()
     }
 
-    /// Waits until the loop has ended all waits that are due.
+    /// The same as the function of this name, for faults that need turns of the loop.
+    package func letFaultsShow() async {
+        for _ in 0..<20 { await settle() }
+    }
+
+    /// Waits until the loop has ended all waits that are due. Only tasks on the loop have gone on by then.
     package func settle() async {
         // Both sleeps are due immediately. The scan that ends the second begins after the one that ended the
         // first.
         for _ in 0..<2 { try? await loop.sleep(until: now) }
     }
+}
+
+/// Gives what must not happen the chance to happen, before a test that it has not.
+///
+/// This is no barrier: the thread of another task may be off the processor all the while, and then a fault
+/// does not show in this run. What has to have happened before a test goes on is waited for itself: a wait on
+/// the clock, an arrival at a gate, a question that a peer has seen.
+package func letFaultsShow() async {
+    for _ in 0..<100 { await Task.yield() }
 }
 
 extension EventLoop {

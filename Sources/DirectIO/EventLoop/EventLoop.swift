@@ -206,9 +206,9 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
         }
     }
 
-    /// Whether a wait with exactly this deadline is in progress.
-    func hasWait(until moment: Instant) -> Bool {
-        registry.withLock { $0.handles.contains { $0.hasWait(until: moment) } }
+    /// The number of waits in progress with exactly this deadline.
+    func waitCount(until moment: Instant) -> Int {
+        registry.withLock { $0.handles.reduce(0) { $0 + $1.waitCount(until: moment) } }
     }
 
     private func startThread() {

@@ -16,10 +16,11 @@ package final class HeldClock: Sendable {
         var observerCount = 0
     }
 
-    /// A test that waits until a wait with this deadline begins.
+    /// A test that waits until so many waits with this deadline are in progress.
     private struct Observer {
         let number: Int
         let moment: Instant
+        let count: Int
         let continuation: UnsafeContinuation<Void, Never>
     }
 
@@ -44,24 +45,29 @@ package final class HeldClock: Sendable {
         for loop in state.withLock({ $0.loops }) { loop.clockHasMoved() }
     }
 
-    /// Whether a wait with exactly this deadline is in progress.
-    func hasWait(until moment: Instant) -> Bool {
-        state.withLock { $0.loops }.contains { $0.hasWait(until: moment) }
+    /// The number of waits in progress with exactly this deadline.
+    func waitCount(until moment: Instant) -> Int {
+        state.withLock { $0.loops }.reduce(0) { $0 + $1.waitCount(until: moment) }
     }
 
-    /// Returns once a wait with exactly this deadline is in progress, that is, once the code under test has
-    /// got that far.
-    package func waitBegins(until moment: Instant) async throws(CancellationError) {
+    /// Returns once a wait with exactly this deadline is in progress, or so many of them, that is, once the
+    /// code under test has got that far.
+    package func waitBegins(until moment: Instant, count: Int = 1) async throws(CancellationError) {
         let number = state.withLock { state in
             state.observerCount += 1
             return state.observerCount
         }
         await withTaskCancellationHandler {
             await withUnsafeContinuation { continuation in
-                let observer = Observer(number: number, moment: moment, continuation: continuation)
+                let observer = Observer(
+                    number: number,
+                    moment: moment,
+                    count: count,
+                    continuation: continuation
+                )
                 state.withLock { $0.observers.append(observer) }
                 // Tested after the observer was added: a wait or cancellation that comes later finds it.
-                if Task.isCancelled || hasWait(until: moment) { resume { $0.number == number } }
+                if Task.isCancelled || waitCount(until: moment) >= count { resume { $0.number == number } }
             }
         } onCancel: {
             resume { $0.number == number }
@@ -69,9 +75,11 @@ package final class HeldClock: Sendable {
         if Task.isCancelled { throw CancellationError() }
     }
 
-    /// Resumes the observers of a wait with this deadline. Call it when ``hasWait(until:)`` can see the wait.
+    /// Resumes the observers of this deadline. Call it when ``waitCount(until:)`` can see the wait.
     func noteWait(until moment: Instant) {
-        resume { $0.moment == moment }
+        guard state.withLock({ $0.observers.contains { $0.moment == moment } }) else { return }
+        let count = waitCount(until: moment)
+        resume { $0.moment == moment && $0.count <= count }
     }
 
     /// Adds a loop that uses this clock.

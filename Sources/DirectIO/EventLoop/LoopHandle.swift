@@ -140,9 +140,9 @@ package class LoopHandle: @unchecked Sendable {
         return own.atMost(writersInput.pendingDeadline).atMost(readersOutput.pendingDeadline)
     }
 
-    /// Whether a wait with exactly this deadline is in progress.
-    final func hasWait(until moment: Instant) -> Bool {
-        [input, output, writersInput, readersOutput].contains { $0.pendingDeadline == moment }
+    /// The number of waits in progress with exactly this deadline.
+    final func waitCount(until moment: Instant) -> Int {
+        [input, output, writersInput, readersOutput].count { $0.pendingDeadline == moment }
     }
 
     /// Notes which waits are due, before the loop looks at the sockets once more.

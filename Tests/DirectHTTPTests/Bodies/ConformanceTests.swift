@@ -1,5 +1,6 @@
 import DirectHTTP
 import DirectTestCommands
+import DirectTestTime
 import TLSFixtures
 import Testing
 
@@ -61,7 +62,7 @@ struct ConformanceTests {
         for try await piece in response.body {
             #expect(isPattern(piece, at: count))
             count += piece.count
-            for _ in 0..<100 { await Task.yield() }
+            await letFaultsShow()
         }
         #expect(count == 1_000_000)
     }

@@ -1,5 +1,6 @@
 import DirectHTTP
 import DirectTestCommands
+import DirectTestTime
 import TLSFixtures
 import Testing
 
@@ -178,10 +179,11 @@ struct RawStreamTests {
     )
     func closing(secure: Bool) async throws {
         let server = try FixtureServer.start(security(secure)) { _ in
-            .script([.send(Self.switching + "early"), .awaitClose])
+            .script([.send(Self.switching + "early"), .stall])
         }
-        let (client, request) = upgrade(server, secure: secure)
-        let stream = try await client.send(request).takeStream()
+        let time = HeldTime()
+        let client = time.client { $0.timeouts.write = .seconds(61) }
+        let stream = try await client.send(upgrade(server, secure: secure).1).takeStream()
         #expect(try await read(stream, 5) == "early")
         let reader = Task { try await httpError { try await stream.read() } }
         // More than fits between the two: the server reads none of it.
@@ -190,7 +192,9 @@ struct RawStreamTests {
                 while true { try await stream.write([UInt8](repeating: 1, count: 1 << 20)) }
             }
         }
-        for _ in 0..<1000 { await Task.yield() }
+        try await time.waitBegins(for: .seconds(61))
+        // The reader's wait has no limit, so nothing shows when it has begun.
+        await time.letFaultsShow()
         stream.close()
         // One task at a time may read: the later one only when the first has ended.
         let errors = [

@@ -210,7 +210,7 @@ struct HedgingTests {
                 while table.delay(of: policy, for: origin, at: time.now) != nil { await Task.yield() }
             } else {
                 time.advance(by: Self.delay)
-                for _ in 0..<3 { await time.settle() }
+                await time.letFaultsShow()
             }
             gate.open()
             #expect(try await call.value.text == "127.0.0.1")
@@ -243,7 +243,7 @@ struct HedgingTests {
         while servers[1].requests.isEmpty { await Task.yield() }
         try await time.pass(Self.delay)
         while !lacksAddress.withLock({ $0 }) { await Task.yield() }
-        for _ in 0..<3 { await time.settle() }
+        await time.letFaultsShow()
         gate.open()
         #expect(try await call.value.text == "second")
         let table = client.pipeline.roundTrip.hedges
@@ -277,7 +277,7 @@ struct HedgingTests {
         let call = Task { [first] in try await client.fetch(first) }
         while servers[0].requests.count < 2 { await Task.yield() }
         time.advance(by: Self.delay)
-        for _ in 0..<3 { await time.settle() }
+        await time.letFaultsShow()
         #expect(servers[1].requests.count == 1)
         gate.open()
         #expect(try await call.value.text == "first")
@@ -298,7 +298,7 @@ struct HedgingTests {
             let call = Task { try await client.fetch(request(servers)) }
             try await time.pass(Self.delay)
             while servers[1].requests.isEmpty { await Task.yield() }
-            for _ in 0..<3 { await time.settle() }
+            await time.letFaultsShow()
             gate.open()
             let response = try await call.value
             #expect(response.text == "good" && response.history.isEmpty)

@@ -140,15 +140,16 @@ struct ClosureResolverTests {
         let function = HangingFunction()
         let sdk = ClosureResolver("sdk", on: patient, blocking: { _ in function.answer() })
         let spy = ScriptedResolver("spy", ["192.0.2.2"])
-        let (chain, time) = (ChainResolver(sdk, spy), HeldTime())
+        let watched = WatchedResolver(sdk)
+        let (chain, time) = (ChainResolver(watched, spy), HeldTime())
         let names = (0..<20).map { DomainName.test("n\($0).test") }
         let questions = names.map { name in
             let context = ResolveContext(within: .seconds(30), on: time.loop)
             return Task { try await chain.resolve(name, port: 443, context: context).endpoints }
         }
         await function.all.pass()
+        while watched.questionsThatWait < 12 { await Task.yield() }
         // The step's three seconds, and half a second in which it may say itself why it has no answer.
-        for _ in 0..<100 { await Task.yield() }
         try await time.pass(.milliseconds(3500))
         while spy.asked.count < 8 { await Task.yield() }
         function.gate.signal()
@@ -182,14 +183,15 @@ struct ClosureResolverTests {
         let others = (0..<8).map { number in Task { try await inner.endpoints("n\(number).test") } }
         await function.all.pass()
         for first in [inner, CachingResolver(inner, .init(), loop: time.loop)] {
-            let chain = ChainResolver(first, next)
+            let watched = WatchedResolver(first)
+            let chain = ChainResolver(watched, next)
             let context = ResolveContext(within: .seconds(30), on: time.loop)
             let asked = Task {
                 try await chain.resolve(.test("a.test"), port: 443, context: context).endpoints
             }
-            for _ in 0..<50 { await time.settle() }
+            while watched.questionsThatWait < 1 { await Task.yield() }
             time.advance(by: .seconds(4))
-            for _ in 0..<50 { await time.settle() }
+            await time.letFaultsShow()
             #expect(next.asked.isEmpty)
             asked.cancel()
             _ = await asked.result
@@ -344,6 +346,22 @@ struct ObservedResolverTests {
             context: context
         )
         #expect(throws: ResolverError.self) { try never[names[1]]?.get() }
+    }
+}
+
+/// A resolver of which one sees how many of its questions wait on this side.
+private struct WatchedResolver: Resolver {
+    let name = "watched"
+    private let inner: any Resolver
+    private let limits = Locked<[QuestionLimit]>([])
+
+    init(_ inner: any Resolver) { self.inner = inner }
+
+    var questionsThatWait: Int { limits.withLock { $0 }.count { $0.start == nil } }
+
+    func resolve(_ host: DomainName, port: UInt16, context: ResolveContext) async throws -> Resolution {
+        if let limit = context.limit { limits.withLock { $0.append(limit) } }
+        return try await inner.resolve(host, port: port, context: context)
     }
 }
 

@@ -59,8 +59,8 @@ struct ServiceFailureTests {
         let questions = (0..<70).map { _ in
             Task { try await service.resolve(.test("a.test"), port: 443, context: context) }
         }
-        while arrived.withLock({ $0 }) < 64 { await time.settle() }
-        for _ in 0..<20 { await time.settle() }
+        while arrived.withLock({ $0 }) < 64 { await Task.yield() }
+        try await time.waitBegins(for: .seconds(100), count: 6)
         // Not long enough for any of the 64.
         time.advance(by: .milliseconds(2900))
         await time.settle()
@@ -88,7 +88,7 @@ struct ServiceFailureTests {
         await arrived.pass()
         // Half of the caller's time, in small steps: each finds more of the answer.
         for _ in 0..<50 {
-            for _ in 0..<5 { await time.settle() }
+            await time.letFaultsShow()
             time.advance(by: .milliseconds(100))
         }
         #expect(try await asked == ["192.0.2.1"])
@@ -167,7 +167,8 @@ struct ServiceFailureTests {
         async let second = cache.resolve(.test("a.test"), port: 443, context: patient)
         try await time.waitBegins(for: .seconds(9))
         time.advance(by: .seconds(1))
-        for _ in 0..<5 { await time.settle() }
+        // The share of the patient one.
+        try await time.waitBegins(for: .seconds(2))
         time.advance(by: .milliseconds(600))
         _ = await first
         gate.open()

@@ -111,52 +111,22 @@ struct RebuiltRedirectTests {
     private static func body(
         of request: URLRequest,
         by client: HTTPClient,
-        deciding decide: (@Sendable (URLRequest) -> URLRequest)? = nil
+        deciding decide: @escaping @Sendable (URLRequest) -> URLRequest = traced
     ) async throws -> String {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.protocolClasses = [client.urlProtocolClass()]
-        let delegate = AddingDelegate(deciding: decide)
+        let delegate = RedirectingDelegate { _, request in decide(request) }
         let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
         session.dataTask(with: request).resume()
-        var data = Data()
-        for await piece in delegate.pieces { data += piece }
-        session.finishTasksAndInvalidate()
-        return String(decoding: data, as: UTF8.self)
-    }
-}
-
-private final class AddingDelegate: NSObject, URLSessionDataDelegate, Sendable {
-    let pieces: AsyncStream<Data>
-    private let record: AsyncStream<Data>.Continuation
-
-    /// Another answer to a redirect.
-    private let decide: (@Sendable (URLRequest) -> URLRequest)?
-
-    init(deciding decide: (@Sendable (URLRequest) -> URLRequest)?) {
-        (pieces, record) = AsyncStream.makeStream()
-        self.decide = decide
+        defer { session.finishTasksAndInvalidate() }
+        return try await delegate.text()
     }
 
-    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-        record.yield(data)
-    }
-
-    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        record.finish()
-    }
-
-    func urlSession(
-        _ session: URLSession,
-        task: URLSessionTask,
-        willPerformHTTPRedirection response: HTTPURLResponse,
-        newRequest request: URLRequest,
-        completionHandler: @escaping @Sendable (URLRequest?) -> Void
-    ) {
-        if let decide { return completionHandler(decide(request)) }
+    private static func traced(_ request: URLRequest) -> URLRequest {
         var request = request
         request.setValue("1", forHTTPHeaderField: "X-Trace")
         // On Linux requests are equal that differ in fields only.
         request.url = request.url.flatMap { URL(string: $0.absoluteString + "?traced") }
-        completionHandler(request)
+        return request
     }
 }

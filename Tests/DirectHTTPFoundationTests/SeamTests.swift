@@ -356,41 +356,4 @@ struct SeamTests {
         return configuration
     }
 }
-
-/// Decides about redirects, and passes on what a task delivers.
-private final class RedirectingDelegate: NSObject, URLSessionDataDelegate, Sendable {
-    private let pieces: AsyncThrowingStream<Data, any Error>
-    private let record: AsyncThrowingStream<Data, any Error>.Continuation
-    private let next: @Sendable (URLSessionTask, URLRequest) -> URLRequest?
-
-    init(_ next: @escaping @Sendable (URLSessionTask, URLRequest) -> URLRequest?) {
-        self.next = next
-        (pieces, record) = AsyncThrowingStream.makeStream()
-    }
-
-    /// The body of the response as text.
-    func text() async throws -> String {
-        var text = ""
-        for try await data in pieces { text += String(decoding: data, as: UTF8.self) }
-        return text
-    }
-
-    func urlSession(
-        _ session: URLSession,
-        task: URLSessionTask,
-        willPerformHTTPRedirection response: HTTPURLResponse,
-        newRequest request: URLRequest,
-        completionHandler: @escaping @Sendable (URLRequest?) -> Void
-    ) {
-        completionHandler(next(task, request))
-    }
-
-    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-        record.yield(data)
-    }
-
-    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        record.finish(throwing: error)
-    }
-}
 #endif

@@ -17,15 +17,17 @@ struct SessionRuleTests {
         let server = try FixtureServer.start { request in
             request.path == "/" ? .redirect(to: "/next") : .text("there")
         }
-        let delegate = EditingDelegate { request in
+        let delegate = RedirectingDelegate { _, request in
+            var request = request
             request.setValue(nil, forHTTPHeaderField: "X-Removed")
             request.setValue("new", forHTTPHeaderField: "X-Changed")
+            return request
         }
         let session = session(HTTPClient(), delegate)
         var request = try server.request("GET")
         for name in ["X-Removed", "X-Changed", "X-Kept"] { request.setValue("old", forHTTPHeaderField: name) }
         session.dataTask(with: request).resume()
-        for await _ in delegate.end {}
+        _ = try await delegate.text()
         let sent = try #require(server.requests.last?.headers)
         #expect(sent["x-removed"] == nil && sent["x-changed"] == "new" && sent["x-kept"] == "old")
     }
@@ -37,12 +39,16 @@ struct SessionRuleTests {
             _ = try request.body
             return request.path == "/" ? .redirect(to: "/next", status: 307) : .text("there")
         }
-        let delegate = EditingDelegate { $0.httpBody = Data("other".utf8) }
+        let delegate = RedirectingDelegate { _, request in
+            var request = request
+            request.httpBody = Data("other".utf8)
+            return request
+        }
         let session = session(HTTPClient(), delegate)
         var request = try server.request("POST")
         request.httpBody = Data("first".utf8)
         session.dataTask(with: request).resume()
-        for await _ in delegate.end {}
+        _ = try await delegate.text()
         #expect(server.requests.last?.body == Array("other".utf8))
     }
 
@@ -132,7 +138,7 @@ struct SessionRuleTests {
 
     private func session(
         _ client: HTTPClient,
-        _ delegate: EditingDelegate? = nil,
+        _ delegate: RedirectingDelegate? = nil,
         _ fill: (URLCredentialStorage) -> Void = { _ in }
     ) -> URLSession {
         let configuration = URLSessionConfiguration.ephemeral
@@ -196,33 +202,5 @@ struct ResponseOriginTests {
         // Directives of the caller's own change nothing about that.
         reload.setValue("stale-if-error=600", forHTTPHeaderField: "Cache-Control")
         #expect(try await client.data(for: reload).1.statusCode == 503)
-    }
-}
-
-/// Changes each redirect that it is asked about.
-private final class EditingDelegate: NSObject, URLSessionDataDelegate, Sendable {
-    let end: AsyncStream<Never>
-    private let ending: AsyncStream<Never>.Continuation
-    private let edit: @Sendable (inout URLRequest) -> Void
-
-    init(_ edit: @escaping @Sendable (inout URLRequest) -> Void) {
-        (end, ending) = AsyncStream.makeStream()
-        self.edit = edit
-    }
-
-    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        ending.finish()
-    }
-
-    func urlSession(
-        _ session: URLSession,
-        task: URLSessionTask,
-        willPerformHTTPRedirection response: HTTPURLResponse,
-        newRequest request: URLRequest,
-        completionHandler: @escaping @Sendable (URLRequest?) -> Void
-    ) {
-        var request = request
-        edit(&request)
-        completionHandler(request)
     }
 }

@@ -391,8 +391,9 @@ package.targets += [
     .executableTarget(
         name: "simulate",
         dependencies: [
-            "CSimulation", "CommandKit", "DirectCore", "DirectIO", "DirectTLS", "DirectHTTP", "DirectLookup",
-            "DirectProxy", "DirectResolvers", "DirectTransport", "TLSFixtures",
+            "CSimulation", "CommandKit", "DirectCore", "DirectIO", "DirectTLS", "DirectHTTP",
+            "DirectHTTPExtras", "DirectLookup", "DirectProxy", "DirectResolvers", "DirectTransport",
+            "TLSFixtures",
         ],
         path: "Verification/simulate",
         swiftSettings: commonSettings

@@ -32,6 +32,7 @@ int open(const char *path, int flags, ...) {
 ssize_t read(int descriptor, void *buffer, size_t count) {
     REAL(read);
     if (!SIMULATES(descriptor)) return real(descriptor, buffer, count);
+    pause_thread(simulated.read_time(descriptor));
     return reported(simulated.read_file(descriptor, buffer, count, -1));
 }
 

@@ -355,7 +355,7 @@ int sim_run_thread(void *(*body)(void *), void *argument) {
     return sim_continue_thread(thread);
 }
 
-static void pause_thread(uint64_t nanoseconds) {
+void pause_thread(uint64_t nanoseconds) {
     if (!nanoseconds || !running) return;
     simulated.pause_thread(running, nanoseconds);
     swapcontext(&running->context, &outside_of_threads);

@@ -24,6 +24,9 @@ SHARED void *system_symbol(void *library, const char *name);
     static __typeof__(&name) real;                             \
     if (!real) real = (__typeof__(&name))system_symbol(RTLD_NEXT, #name)
 
+// Lets the thread's call take its time.
+SHARED void pause_thread(uint64_t nanoseconds);
+
 // As the C library reports a result.
 SHARED ssize_t reported(ssize_t result);
 #endif

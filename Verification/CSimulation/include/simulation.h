@@ -60,6 +60,8 @@ struct sim_system {
     void (*pause_thread)(struct sim_thread *thread, uint64_t nanoseconds);
     // Files below the folder of simulations, and their folders.
     int (*open_file)(const char *path, int creates, int is_exclusive, int appends);
+    // How many nanoseconds the next read of a file takes; before each.
+    uint64_t (*read_time)(int descriptor);
     // An offset of -1 means the position of the descriptor, which moves on.
     ssize_t (*read_file)(int descriptor, void *buffer, size_t count, int64_t offset);
     ssize_t (*write_file)(int descriptor, const void *bytes, size_t count, int64_t offset);

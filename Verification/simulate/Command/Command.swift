@@ -5,7 +5,7 @@ internal import FoundationEssentials
 /// The command line.
 struct Command {
     static let usage = """
-        usage: simulate [--seeds N | --minutes M] [--from SEED] [--tls | --plain] [--report]
+        usage: simulate [--seeds N | --minutes M] [--from SEED] [--tls | --plain] [--report] [--with WORD]
                simulate --seed SEED            one world, with its trace
                simulate --shrink SEED JUDGE    the smallest plan in which the judge still finds a fault
                simulate --plan FILE            the world of a plan that was kept, with its trace
@@ -26,6 +26,8 @@ struct Command {
     private var first: UInt64 = 1000
     private var isSecure: Bool?
     private var reports = false
+    /// The worlds are those whose plan has it, in its file.
+    private var word: String?
 
     init(_ words: ArraySlice<String>) throws(ArgumentReader.Fault) {
         var arguments = ArgumentReader(words)
@@ -34,6 +36,7 @@ struct Command {
             case "--tls": isSecure = true
             case "--plain": isSecure = false
             case "--report": reports = true
+            case "--with": self.word = try arguments.value(of: word)
             case "--from": first = try arguments.number(of: word)
             case "--seeds": action = .search(count: try arguments.number(of: word), minutes: nil)
             case "--minutes": action = .search(count: nil, minutes: try arguments.number(of: word))
@@ -67,13 +70,14 @@ struct Command {
         var seed = first
         while limit.map({ sim_real_time() < $0 }) ?? (report.worlds < count ?? 0) {
             let plan = Plan(seed: seed, isSecure: isSecure)
+            defer { seed += 1 }
+            if let word, !plan.text.contains(word) { continue }
             let verdict = World.run(plan)
             for judge in verdict.judges.subtracting(report.seeds.keys) {
                 let words = verdict.faults.first { $0.hasPrefix(judge + ":") } ?? judge
                 print("seed \(seed)  \(words.prefix(300))")
             }
             report.add(verdict, seed: seed)
-            seed += 1
         }
         print(report.text(seconds: Double(sim_real_time() - start) / 1e9, first: first, isLong: reports))
         return report.isGood ? 0 : 1

@@ -1,5 +1,6 @@
 internal import DirectCore
 internal import DirectHTTP
+internal import DirectHTTPExtras
 internal import Glibc
 
 /// Judges the outcome of one call: its bytes, and its time.
@@ -44,7 +45,7 @@ struct CallJudge {
         }
         if text.reveals(World.clientSecret) { world.fault("secrets", "an error has the client's: \(text)") }
         if text.reveals(World.proxySecret) { world.fault("secrets", "an error has the proxy's: \(text)") }
-        if !(error is HTTPError), !(error is CancellationError) {
+        if !(error is HTTPError), !(error is CancellationError), !(error is PageError) {
             world.fault("error", "call \(number) ended with \(type(of: error)): \(error)")
         }
         if error is CancellationError, !plan.isCancelled(number) {

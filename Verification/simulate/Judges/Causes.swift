@@ -50,6 +50,8 @@ extension Reasons {
             ),
             ("stop", [.limit, .name], isStopped),
             ("damage", [.cache], hasReadCache && plan.mayFindDamage(number)),
+            ("page", [.other], leadsElsewhere),
+            ("settings", [.connection, .limit], areSettingsUnclear),
             ("file", [.download, .content, .connection, .limit], isFileUnclear),
         ]
         return all.filter(\.2).map { Cause(name: $0.0, kinds: $0.1) }
@@ -346,7 +348,29 @@ extension Reasons {
         }
     }
 
+    /// Whether a page leads to another origin, or the first one has been redirected to TLS.
+    private var leadsElsewhere: Bool {
+        plan.leadsElsewhere(number) || call.isPaged == true && call.isPlain == true && state.hasCrossed
+    }
+
     // MARK: Files
+
+    /// Whether the files of the client's settings could not be used, and were not known to it before. For
+    /// other origins it has settings without its certificate.
+    var areSettingsUnclear: Bool {
+        guard let settings = world.settings else { return false }
+        let isKnown = call.isAlone != true && !hasRedirect
+        let known = plan.calls.indices.filter { isKnown && plan.calls[$0].isAlone != true }.flatMap { other in
+            // What leads to a Unix domain socket has settings of its own.
+            world.calls[other].tries.filter { sharesSettings($0, of: other) }.map(\.time)
+        }
+        return settings.mayFail(from: start, to: end, knownSince: known.min() ?? .max)
+    }
+
+    private func sharesSettings(_ request: Try, of other: Int) -> Bool {
+        guard let host = request.place?.host, host == plan.calls[other].host else { return false }
+        return host == call.host || plan.hosts.allSatisfy { $0.hasSocket != true }
+    }
 
     /// Whether what servers say of the call's file is not true, or not of one version.
     private var isFileUnclear: Bool {

@@ -21,7 +21,7 @@ final class PathJudge {
             world.isSecure(connection.port, of: place.host)
         else { return }
         world.kernel.count("judge: name on the path")
-        let name = Material.name(place.host)
+        let name = world.name(place.host)
         let direction = Direction(connection: connection.number, isUp: isUp)
         let seen = ends[direction, default: []] + bytes
         if String(decoding: seen, as: UTF8.self).reveals(name) {

@@ -20,7 +20,7 @@ struct PeerJudge {
         judgeDomain(head)
         judgePath(head)
         judgeRetry()
-        if let tls { judgeTLS(tls) }
+        if let tls { judgeTLS(tls, on: connection) }
         // Whatever the client sends for a call, it sends before the call is cancelled or at once.
         if let cancelled = world.calls[number].cancelled, let sent = world.lastSends[connection.number] {
             world.kernel.count("judge: request of a cancelled call")
@@ -36,8 +36,8 @@ struct PeerJudge {
         guard let cookie = head.value(of: "cookie") else { return }
         for other in plan.hosts.indices where cookie.reveals("wide-secret\(other)-") {
             world.kernel.count("judge: cookie of a domain")
-            if other != host, !plan.isBelow(host, other) {
-                world.fault("secrets", "\(Material.name(host)) got the cookie of \(Material.name(other))")
+            if world.name(other) != world.name(host), !plan.isBelow(host, other) {
+                world.fault("secrets", "\(world.name(host)) got the cookie of \(world.name(other))")
             }
         }
     }
@@ -67,13 +67,15 @@ struct PeerJudge {
     }
 
     /// A request with TLS settings is sent on a connection that was made with them.
-    private func judgeTLS(_ tls: (isOldVersion: Bool, identity: Int)) {
+    private func judgeTLS(_ tls: (isOldVersion: Bool, identity: Int), on connection: SimulatedConnection) {
         // A redirect from another origin has dropped them.
         let isOwn = host == call.host && world.calls[number].requests == 0
         if plan.hosts[host].asksForIdentity == true {
             world.kernel.count("judge: identity of a client")
-            let expected = call.tls?.identityNumber ?? (call.user == .certificate ? 1 : 0)
-            if tls.identity != expected, isOwn || tls.identity != 0 {
+            let expected =
+                world.settings?.identities(of: connection, slack: world.slack)
+                ?? [call.tls?.identityNumber ?? (call.user == .certificate ? 1 : 0)]
+            if !expected.contains(tls.identity), isOwn || tls.identity != 0 {
                 world.fault("TLS settings", "call \(number) has identity \(tls.identity), not \(expected)")
             }
         }
@@ -93,7 +95,7 @@ struct PeerJudge {
             guard plan.isBelow(host, parent) else { continue }
             world.kernel.count("judge: TLS only below")
             if world.isStrict(parent, run: plan.run(ofCall: number), before: start) {
-                world.fault("TLS only", "a plain request for \(Material.name(host)), call \(number)")
+                world.fault("TLS only", "a plain request for \(world.name(host)), call \(number)")
             }
         }
     }

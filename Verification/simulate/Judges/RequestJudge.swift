@@ -23,8 +23,9 @@ struct RequestJudge {
     /// The client's own secret is for the origin that the call begins at. After a redirect to another one it
     /// is sent nowhere, not even on the way back.
     private func judgeClientSecret(_ head: ReceivedHead) {
-        guard plan.client.hasOwnSecret else { return }
-        if host != plan.calls[number].host { world.calls[number].hasCrossed = true }
+        guard plan.client.hasOwnSecret, plan.calls[number].isPaged != true else { return }
+        let isBeyondBase = plan.client.hasBase == true && plan.calls[number].host != 0
+        if host != plan.calls[number].host || isBeyondBase { world.calls[number].hasCrossed = true }
         // Each attempt of a download begins anew.
         if plan.calls[number].download != nil, plan.calls[number].isPlain != true,
             head.target.hasSuffix(world.path(ofCall: number))
@@ -34,10 +35,10 @@ struct RequestJudge {
         let isSent = head.fields.contains { $0.value.contains(World.clientSecret) }
         world.kernel.count("judge: the client's own secret")
         if isSent, world.calls[number].hasCrossed, !world.calls[number].mayHaveMissedCrossing {
-            world.fault("secrets", "\(Material.name(host)) got the client's secret after a redirect")
+            world.fault("secrets", "\(world.name(host)) got the client's secret after a redirect")
         }
         if !isSent, !world.calls[number].hasCrossed {
-            world.fault("fields", "\(Material.name(host)) did not get the client's field")
+            world.fault("fields", "\(world.name(host)) did not get the client's field")
         }
     }
 
@@ -48,7 +49,7 @@ struct RequestJudge {
         world.kernel.count("judge: login")
         let sent = head.value(of: "authorization") ?? "missing"
         if host != call.host, sent == World.loginField {
-            world.fault("secrets", "\(Material.name(host)) got the login for \(Material.name(call.host))")
+            world.fault("secrets", "\(world.name(host)) got the login for \(world.name(call.host))")
         }
         let isFirst = host == call.host && world.calls[number].requests == 0
         if isFirst, !plan.client.rebuildsRequests, sent != World.loginField {
@@ -59,13 +60,14 @@ struct RequestJudge {
     /// What the caller sends to a plain URL is not for the same name with TLS, behind a redirect.
     private func judgeScheme(_ head: ReceivedHead) {
         let (call, state) = (plan.calls[number], world.calls[number])
-        guard call.isPlain == true, call.carriesSecrets, call.download == nil, plan.network.resets == 0,
+        guard call.isPlain == true, call.carriesSecrets, call.download == nil, call.isPaged != true,
+            plan.network.resets == 0,
             state.hasCrossed, !state.mayHaveMissedCrossing
         else { return }
         world.kernel.count("judge: secrets behind a change of the scheme")
         for name in ["authorization", "x-api-key"] {
             if head.value(of: name)?.reveals(world.secret(ofHost: call.host)) == true {
-                world.fault("secrets", "\(Material.name(host)) got \(name) behind a change of the scheme")
+                world.fault("secrets", "\(world.name(host)) got \(name) behind a change of the scheme")
             }
         }
     }
@@ -75,7 +77,8 @@ struct RequestJudge {
         let (client, call) = (plan.client, plan.calls[number])
         guard client.keepsCookies, plan.keeping == nil, !plan.fillsJars, call.isAlone != true,
             call.download == nil, client.hedging == nil, client.responseLimit == nil,
-            plan.network.resets == 0, plan.hosts[host].addresses.allSatisfy({ $0.fate == .works }),
+            plan.hosts.allSatisfy({ $0.sharesName != true }), plan.network.resets == 0,
+            plan.hosts[host].addresses.allSatisfy({ $0.fate == .works }),
             let last = world.calls[number].tries.last, last.place?.host == host, last.reply.leads(to: host),
             last.reply.setsCookie, last.reply.ending == .complete, !last.reply.isEarly
         else { return }
@@ -103,11 +106,11 @@ struct RequestJudge {
         guard plan.client.keepsHSTS == true else { return }
         world.kernel.count("judge: TLS only")
         // What counts is what it knows when the call begins.
-        let start = world.calls[number].start ?? 0
+        let start = world.calls[number].pageStart ?? world.calls[number].start ?? 0
         // The clients of several users have learned it each for itself.
         let isLearned = !plan.hasUsers && world.isStrict(host, run: plan.run(ofCall: number), before: start)
         let isKnown = plan.hosts[host].strictness == .known || isLearned
-        if isKnown { world.fault("TLS only", "a plain request for \(Material.name(host)), call \(number)") }
+        if isKnown { world.fault("TLS only", "a plain request for \(world.name(host)), call \(number)") }
     }
 
     /// The codings asked for are those of the settings.

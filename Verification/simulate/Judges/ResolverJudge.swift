@@ -4,7 +4,7 @@ internal import DirectHTTP
 /// Judges questions to resolvers, and the use of their answers.
 struct ResolverJudge {
     let world: World
-    private var plan: Plan { world.plan }
+    var plan: Plan { world.plan }
     private var kernel: Kernel { world.kernel }
 
     // MARK: Questions
@@ -28,9 +28,6 @@ struct ResolverJudge {
         }
         if head.target.reveals("secret") { world.fault("secrets", "a resolver got \(head.target)") }
     }
-
-    /// Returns the host that is asked for; `nil` if there is none of the name.
-    func host(of question: ResolverQuestion) -> Int? { world.host(named: question.name) }
 
     /// A question is not repeated while a fresh answer is known, or on its way.
     func judge(_ question: ResolverQuestion, host: Int) {
@@ -77,6 +74,8 @@ struct ResolverJudge {
         guard let resolvers = plan.resolvers, resolvers.cache != nil, resolvers.isGood else { return false }
         // What lacks one family is asked for again soon; one that is slower than the other is not waited for.
         if resolvers.asksByDatagram, plan.network.shortSends > 0 || !resolvers.answersAtOnce { return false }
+        // An answer that misses its records is good for a short time.
+        if resolvers.records != nil { return false }
         if let keeping = plan.keeping, plan.disk != nil || !keeping.endsInOrder { return false }
         return isCalm && !plan.namesMayVanish
             && plan.calls.allSatisfy { $0.total == nil && $0.cancellation == nil }
@@ -104,7 +103,7 @@ struct ResolverJudge {
     /// The longest time that an answer is on its way.
     private var way: UInt64 { UInt64(plan.network.longestDelay) * 1000 * 8 + world.slack + longestWait }
 
-    private var isCalm: Bool {
+    var isCalm: Bool {
         let network = plan.network
         return network.resets == 0 && network.socketFailures == 0 && network.descriptors == nil
             && plan.hosts.allSatisfy { $0.addresses.allSatisfy { $0.fate == .works } }
@@ -151,7 +150,8 @@ struct ResolverJudge {
 
     /// Whether a message has one question, asks for recursion, and has nothing else but the record of EDNS.
     private static func isQuestion(_ message: [UInt8]) -> Bool {
-        guard let question = ResolverQuestion(message: message), [[1], [28]].contains(question.types),
+        guard let question = ResolverQuestion(message: message),
+            [[1], [28], [ResolverQuestion.recordType]].contains(question.types),
             message[2..<11] == [1, 0, 0, 1, 0, 0, 0, 0, 0]
         else { return false }
         let rest = message[question.end...]
@@ -200,7 +200,7 @@ struct ResolverJudge {
 
     /// The time from an answer's sending until it is kept: the other family's answer may be waited for.
     private var longestWait: UInt64 {
-        guard let resolvers = plan.resolvers, !resolvers.isGood else {
+        guard let resolvers = plan.resolvers, !resolvers.isGood || resolvers.records != nil else {
             return plan.resolvers?.asksByDatagram == true ? 2_500_000_000 : 300_000_000
         }
         return UInt64(resolvers.services.map(\.attemptLimit).max() ?? 0) * 1000 * 3

@@ -332,8 +332,8 @@ struct ResponseJudge {
         if let address = connection.address, transaction.endpoint?.address != address {
             world.fault("figures", "the endpoint is \(transaction.place), not \(address)")
         }
-        if let host = connection.place?.host, transaction.name != Material.name(host) {
-            world.fault("figures", "the name is \(transaction.name), not \(Material.name(host))")
+        if let host = connection.place?.host, transaction.name != world.name(host) {
+            world.fault("figures", "the name is \(transaction.name), not \(world.name(host))")
         }
         if transaction.isReused != (turn > 1) {
             world.fault("figures", "request \(turn) of a connection, reused: \(transaction.isReused)")
@@ -354,7 +354,7 @@ struct ResponseJudge {
         }
         // A handshake takes one round trip at least, and the request comes after it.
         // The clients of several users load their settings one after the other.
-        guard isSecure, !plan.hasUsers, let first = connection.times.firstRequest,
+        guard isSecure, !plan.hasUsers, world.settings == nil, let first = connection.times.firstRequest,
             plan.hosts[connection.place?.host ?? 0].ticketPause == nil
         else { return }
         // The settings are loaded by a thread, before the connection, and callers or bytes of others may keep

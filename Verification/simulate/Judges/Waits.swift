@@ -104,7 +104,9 @@ extension Reasons {
     private var ownTime: UInt64 {
         let network = plan.network
         // A connection, its name and its handshakes; then each segment may have to wait for room.
-        let opening = 60_000 + 12 * network.longestDelay + network.longestThreadStart * 4
+        // Files of settings have a second where there are former ones, and 15 where not.
+        let loading = world.settings?.mayHang == true ? (areSettingsUnclear ? 16_500_000 : 1_500_000) : 0
+        let opening = 60_000 + 12 * network.longestDelay + network.longestThreadStart * 4 + loading
         let file = call.download.flatMap { plan.files?[$0.file].size } ?? 0
         let bytes = (call.upload + file + (call.replies.map(\.size).max() ?? 0)) * requests
         let window = min(network.receiveBuffer, network.sendBuffer, network.segmentLimit)
@@ -124,7 +126,10 @@ extension Reasons {
             plan.keeping?.cache == nil && call.kind != .file ? 0 : 30 * network.longestThreadStart * requests
         // A service is connected to, and asked, for each request.
         let resending = plan.resolvers?.asksByDatagram == true ? 2_500_000 : 0
-        let asking = plan.resolvers == nil ? 0 : (2 * opening + 400_000 + resending) * requests
+        // Addresses wait for records that are late, and for the names that these lead to.
+        let isAwaited = plan.resolvers?.records == .awaited
+        let records = isAwaited ? 2 * (plan.resolvers?.services.map(\.attemptLimit).max() ?? 0) : 0
+        let asking = plan.resolvers == nil ? 0 : (2 * opening + 400_000 + resending + records) * requests
         let proxy = (plan.client.proxyPause ?? 0) * 60 * requests
         // A flood has up to four megabytes.
         let rated = slowestRate.map { ((bytes + (call.isFlooded ? 4_100_000 : 0)) / $0 + 2) * 1_000_000 } ?? 0

@@ -95,6 +95,9 @@ extension Kernel {
                 }
             )
         }
+        system.read_time = { _ in
+            max(Kernel.current.now, Kernel.current.hangsUntil) - Kernel.current.now
+        }
         system.read_file = { descriptor, buffer, count, offset in
             let buffer = UnsafeMutableRawBufferPointer(start: buffer, count: count)
             return Kernel.current.onDisk("read") { $0.read(descriptor, into: buffer, offset: Int(offset)) }

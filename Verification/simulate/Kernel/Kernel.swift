@@ -117,6 +117,8 @@ final class Kernel: @unchecked Sendable {
     private var isInterrupted = false
     /// The seconds by which the clock that knows the date has been set.
     private(set) var clockShift = 0
+    /// Until when no read of a file ends.
+    var hangsUntil: UInt64 = 0
 
     init(
         seed: UInt64,

@@ -11,6 +11,8 @@ final class Material {
     nonisolated(unsafe) static let shared = Material()
 
     let root: [UInt8]
+    /// An authority of no server, and then that of all.
+    let rootsPEM: String
     /// An authority of which no server has a certificate.
     let otherRoot = TestAuthority("Other Root").rootDER
     /// The pins of the hosts' keys, and the identities of callers, numbered as their certificates are.
@@ -49,9 +51,12 @@ final class Material {
         let authority = TestAuthority("Simulated Root")
         let stranger = TestAuthority("Unknown Root")
         root = authority.rootDER
+        rootsPEM = TestAuthority("Other Root").rootPEM + authority.rootPEM
         identities = (1...2).map { number in
             var profile = CertificateProfile(for: "client\(number).test")
             profile.serial = UInt64(number)
+            // OpenSSL compares a key and a certificate of one kind only.
+            if number == 2 { profile.key = .rsa(2048) }
             guard let certificate = try? TestAuthority("Clients").issue(profile) else {
                 fatalError("no certificate for a client")
             }

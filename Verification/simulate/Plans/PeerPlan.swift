@@ -120,7 +120,7 @@ extension AddressPlan {
 extension Plan {
     /// The name of a host: all the others are below the first one's.
     func isBelow(_ host: Int, _ parent: Int) -> Bool {
-        Material.name(host).hasSuffix("." + Material.name(parent))
+        Material.name(owner(ofHost: host)).hasSuffix("." + Material.name(owner(ofHost: parent)))
     }
 
     /// Lets peers and callers say more, in most worlds. A generator of its own leaves all else as it is.
@@ -133,6 +133,9 @@ extension Plan {
         case 16..<18: chooseTLS(&dice)
         case 18..<20: coverSubdomains(&dice)
         case 8, 9, 20: age(&dice)
+        case 10..<12: readSettings(&dice)
+        case 22..<24: shareName(&dice)
+        case 24, 25: useHelpers(&dice)
         case 21: movePorts(&dice)
         case 26..<29: useRareBodies(&dice)
         case 29: sendHostileLists(&dice)

@@ -60,8 +60,9 @@ extension Plan {
         sayMore()
         encryptNames()
         beUnkind()
+        haveRecords()
         // What has to be done on a disk is tried again on the loop of the process, which is a real one.
-        if files != nil || keeping != nil || calls.contains(where: { $0.kind == .file }) {
+        if files != nil || keeping != nil || settings != nil || calls.contains(where: { $0.kind == .file }) {
             kernel?.threadFailures = 0
         }
         if keeping == nil { kernel?.otherWriter = nil }

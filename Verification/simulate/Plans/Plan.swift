@@ -18,6 +18,8 @@ struct Plan: Codable, Equatable {
     /// The services that are asked for addresses.
     var resolvers: ResolverPlan?
     var kernel: KernelPlan?
+    /// The settings that the client reads from files; `nil` if it has them in memory.
+    var settings: SettingsPlan?
     /// What proxies and servers do that most do not.
     var peers: PeerPlan?
     /// How names are encrypted; `nil` if they are not.
@@ -103,6 +105,8 @@ struct ClientPlan: Codable, Equatable {
     /// Whether each request has its authenticator. Otherwise the client has one for each origin.
     var logsInPerRequest: Bool?
     var transfers: TransferPlan?
+    /// Whether it has a base, the first host's, to which the requests for that are relative.
+    var hasBase: Bool?
     /// The most bytes of a body that is fetched at once.
     var bodyLimit: Int?
 
@@ -134,6 +138,8 @@ struct HostPlan: Codable, Equatable {
     /// Whether its policy to use TLS only holds for the hosts below it, and its port if that is unusual.
     var coversSubdomains: Bool?
     var port: Int?
+    /// Whether it is at another port of the first host's name and addresses.
+    var sharesName: Bool?
     /// Whether it asks clients for a certificate.
     var asksForIdentity: Bool?
     /// What it staples to its certificate, for clients that ask.
@@ -238,6 +244,8 @@ struct CallPlan: Codable, Equatable {
     var logsIn: Bool?
     /// The TLS settings of its request.
     var tls: TLS?
+    /// Whether it follows pages, each with a link to the next: its replies.
+    var isPaged: Bool?
     /// Whether it has a client of its own.
     var isAlone: Bool?
     /// The user that it is made for, by a client of its own, where several users share the cache.

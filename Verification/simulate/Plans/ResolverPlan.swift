@@ -109,6 +109,9 @@ struct ResolverPlan: Codable, Equatable {
     /// The seconds that answers are good for, and those that the HTTP response is, if it says so.
     var lifetime = 60
     var freshness: Int?
+    /// How HTTPS records are asked for, and those of each host; `nil` if they are not.
+    var records: Records?
+    var bindings: [[Binding]]?
     /// When the hosts move: each answer then has one of their addresses, the next one after each time.
     var moves: [Int] = []
 
@@ -217,7 +220,15 @@ extension Plan {
     /// Lets a program that keeps files keep the answers of such services, too.
     mutating func keepAnswers(_ dice: inout Dice) {
         askServices(&dice)
-        if dice.chance(50) {
+        var isAppended = false
+        if dice.chance(20) {
+            // The power fails when lines were appended, seconds after the answers came.
+            for end in keeping?.ends.indices ?? 0..<0 {
+                keeping?.ends[end] = KeepingPlan.End(isPowerFailure: true, time: 11_000_000)
+            }
+            keeping?.savePause = 20_000_000
+            isAppended = true
+        } else if dice.chance(50) {
             // Where all answers come at once, it can be told what need not be asked after a restart.
             calmDown()
             (network.shortSends, disk) = (0, nil)
@@ -234,7 +245,11 @@ extension Plan {
         resolvers?.freshness = nil
         for call in calls.indices {
             if call == 0 || calls[call - 1].run != calls[call].run { calls[call].follows = false }
-            if calls[call].start > 100_000 { calls[call].start = dice.one(of: [0, 10_000, 50_000]) }
+            if isAppended {
+                calls[call].start = dice.one(of: [0, 1_000_000, 4_000_000])
+            } else if calls[call].start > 100_000 {
+                calls[call].start = dice.one(of: [0, 10_000, 50_000])
+            }
         }
     }
 }

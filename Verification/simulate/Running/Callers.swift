@@ -90,6 +90,8 @@ final class Callers: @unchecked Sendable {
                 judge.note("prewarmed")
             } else if let download = DownloadJudge(world, number: number) {
                 try await save(number, with: client, judge: download)
+            } else if call.isPaged == true {
+                try await PageJudge(world, number, call.host).follow(request(number), with: client)
             } else if call.kind == .events {
                 try await EventJudge(world: world, number: number).follow(request(number), with: client)
             } else if let response = try await fetch(number, with: client) {
@@ -173,7 +175,8 @@ final class Callers: @unchecked Sendable {
 
     private func request(_ number: Int) -> HTTPClient.Request {
         let call = plan.calls[number]
-        let url = world.url(ofCall: number)
+        var url = world.url(ofCall: number)
+        if plan.client.hasBase == true, call.host == 0 { url = world.path(ofCall: number) }
         var request = HTTPClient.Request(
             method(of: call.kind),
             call.injection?.url(url) ?? url,

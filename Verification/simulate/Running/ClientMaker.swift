@@ -21,6 +21,7 @@ struct ClientMaker {
         var settings = HTTPClient.Configuration()
         settings.loop = world.loop
         settings.tls.roots = .only([.der(Material.shared.root)])
+        world.settings?.set(&settings.tls)
         settings.maximumConnectionsPerOrigin = plan.perOrigin
         settings.maximumConnections = plan.connections
         settings.maximumConnectionUses = plan.usesPerConnection
@@ -52,6 +53,11 @@ struct ClientMaker {
         for host in world.plan.hosts.indices where world.plan.hosts[host].hasSocket == true {
             guard let origin = try? HTTPURL(world.origin(host)).origin else { continue }
             settings.unixSockets[origin] = try? UnixSocketPath(world.socketPath(ofHost: host))
+        }
+        if plan.hasBase == true {
+            let start =
+                world.plan.hosts[0].strictness == nil ? world.origin(0) : "http://\(world.authority(0))"
+            settings.baseURL = try? HTTPURL(start + "/folder")
         }
         if plan.bindsAddress == true { settings.localBinding = .address(World.localAddress) }
         setSecurity(&settings)
@@ -195,7 +201,7 @@ struct ClientMaker {
         case .system, .request: return
         case .map:
             for host in world.plan.hosts.indices {
-                guard let pattern = try? HostPattern(Material.name(host)) else { continue }
+                guard let pattern = try? HostPattern(world.name(host)) else { continue }
                 try? settings.addresses.set(world.endpoints(ofHost: host), for: pattern)
             }
         case .resolver: settings.resolver = WorldResolver(world: world)
@@ -209,7 +215,7 @@ struct ClientMaker {
         settings.encryptedClientHello = .whenAvailable
         let list = encryption.isStale ? Material.shared.staleConfigs : Material.shared.configs
         for host in world.plan.hosts.indices {
-            guard let name = try? DomainName(Material.name(host)) else { continue }
+            guard let name = try? DomainName(world.name(host)) else { continue }
             settings.addresses.setEncryptedClientHello(list, for: name)
         }
     }

@@ -53,6 +53,7 @@ struct ResolverMaker {
         settings.loop = world.loop
         settings.attemptTimeout = .microseconds(service.attemptLimit)
         settings.tls.roots = tls.roots
+        settings.httpsRecords = plan.records.map { $0 == .brief ? .brief : .awaited } ?? .off
         switch service.format {
         case .wireByPost: return DNSOverHTTPS(servers, settings)
         case .wireByGet: return DNSOverHTTPS(servers, method: .get, isPadded: true, settings)

@@ -30,7 +30,7 @@ extension World {
                 return acceptResolver(connection, at: place, port: port)
             }
             if address == Self.strayAddress, plan.resolvers != nil { return .refused }
-            guard let place = place(of: address) else {
+            guard let place = place(of: address, port: port) else {
                 fault("address", "\(address) belongs to no host")
                 return .refused
             }
@@ -44,6 +44,7 @@ extension World {
             connection.place = place
             PoolJudge(world: self).judgeDial(to: place)
             ResolverJudge(world: self).judgeDial(to: address, ofHost: place.host)
+            ResolverJudge(world: self).judgePort(port, ofHost: place.host)
             guard serves(port, of: place.host) else { return .refused }
             return fate(of: connection, at: place, port: port)
         }
@@ -108,14 +109,20 @@ extension World {
     /// Whether a host has a server at a port, and whether that speaks TLS.
     func serves(_ port: Int, of host: Int) -> Bool {
         port == self.port(host) || onlyRedirects(port, of: host)
+            || port == ResolverPlan.recordPort
+                && plan.resolvers?.bindings(ofHost: host).contains(.port) == true
     }
 
     func isSecure(_ port: Int, of host: Int) -> Bool {
         plan.hosts[host].isSecure && !onlyRedirects(port, of: host)
     }
 
-    func place(of address: IPAddress) -> Place? {
-        for host in plan.hosts.indices {
+    /// The host and the place of an address. Of two hosts with one name it is the one at the port.
+    func place(of address: IPAddress, port: Int? = nil) -> Place? {
+        let named = plan.hosts.indices.first {
+            plan.hosts[$0].sharesName == true && plan.hosts[$0].port == port
+        }
+        for host in [named].compactMap(\.self) + plan.hosts.indices {
             for place in plan.hosts[host].addresses.indices where self.address(place, ofHost: host) == address
             {
                 return Place(host: host, address: place)

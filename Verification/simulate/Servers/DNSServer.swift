@@ -81,7 +81,7 @@ struct DNSServer {
             for forgery in forgeries(of: question) { kernel.answer(forgery, to: socket) }
         default: break
         }
-        kernel.answer(answer(question), to: socket)
+        kernel.answer(await answer(question), to: socket)
     }
 
     /// Answers that others send: with another identifier, to another question, or malformed.
@@ -100,7 +100,10 @@ struct DNSServer {
     // MARK: Messages
 
     /// The message that the manner of its server gives a question. An answer that may be used is noted.
-    private func answer(_ question: DatagramQuestion) -> [UInt8] {
+    private func answer(_ question: DatagramQuestion) async -> [UInt8] {
+        let limit = service.attemptLimit
+        let records = await world.records(for: question.question, ofHost: question.host, within: limit)
+        guard let records else { return message(question, naming: [], code: 2) }
         switch question.manner {
         case .serverError: return message(question, naming: [], code: 2)
         case .noSuchName: return message(question, naming: [], code: 3)
@@ -111,7 +114,7 @@ struct DNSServer {
             let addresses = addresses(for: question)
             let seconds = world.plan.resolvers?.lifetime ?? 0
             world.noteAnswer(addresses, ofHost: question.host, seconds: seconds)
-            return message(question, naming: addresses)
+            return message(question, naming: addresses, records: records)
         }
     }
 
@@ -121,7 +124,7 @@ struct DNSServer {
     }
 
     private func addresses(for question: DatagramQuestion) -> [IPAddress] {
-        let addresses = world.currentAddresses(ofHost: question.host)
+        let addresses = question.question.addresses(ofHost: question.host, in: world)
         guard question.manner == .addsAddress else { return addresses }
         return [World.strayAddress] + addresses
     }
@@ -131,13 +134,15 @@ struct DNSServer {
         naming addresses: [IPAddress],
         name: String? = nil,
         flags: UInt8 = 0x81,
-        code: Int = 0
+        code: Int = 0,
+        records: [[UInt8]] = []
     ) -> [UInt8] {
         var bytes = question.question.answer(
             addresses,
             name: name ?? question.question.name,
             seconds: world.plan.resolvers?.lifetime ?? 0,
             code: code,
+            records: records,
             format: .datagram
         ).bytes
         (bytes[0], bytes[1], bytes[2]) = (question.bytes[0], question.bytes[1], flags)
@@ -167,7 +172,7 @@ struct DNSServer {
             world.kernel.count("resolver: question over TCP")
             await world.kernel.sleep(microseconds: server.delay)
             if manner != .closes {
-                let answer = answer(
+                let answer = await answer(
                     DatagramQuestion(question: question, host: host, manner: manner, bytes: bytes)
                 )
                 let whole = [UInt8(answer.count >> 8), UInt8(answer.count & 255)] + answer

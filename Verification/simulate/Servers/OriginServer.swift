@@ -37,7 +37,7 @@ final class OriginServer: @unchecked Sendable {
         let host = plan.hosts[ownHost]
         var top = wire
         if isSecure {
-            let name = Material.name(ownHost)
+            let name = world.name(ownHost)
             if let list { kernel.count("fault: certificates \(list)") }
             let tls = TLSWire(over: wire, name: name, certificate, list: list, as: host, in: kernel)
             if let staple = host.staple, let bytes = Material.shared.staples[ownHost]?[staple] {
@@ -96,10 +96,10 @@ final class OriginServer: @unchecked Sendable {
         kernel.count("judge: server name")
         if tls.isResumed { kernel.count("server: resumed session") }
         if plan.client.isOldTLS, !tls.isOldVersion {
-            world.fault("version", "\(Material.name(ownHost)) got a newer version of TLS")
+            world.fault("version", "\(world.name(ownHost)) got a newer version of TLS")
         }
-        if tls.serverName != Material.name(ownHost) {
-            world.fault("name", "SNI is \(tls.serverName ?? "missing") at \(Material.name(ownHost))")
+        if tls.serverName != world.name(ownHost) {
+            world.fault("name", "SNI is \(tls.serverName ?? "missing") at \(world.name(ownHost))")
         }
     }
 
@@ -138,7 +138,8 @@ final class OriginServer: @unchecked Sendable {
         world.calls[number].requests += 1
         DownloadJudge(world, number: number)?.judge(head, isFirst: index == 0)
         let replies = plan.calls[number].replies
-        let place = min(index, replies.count - 1)
+        let page = plan.calls[number].isPaged == true ? PageJudge(world, number, host).judge(head) : index
+        let place = min(page, replies.count - 1)
         let reply = replies[place]
         world.calls[number].tries.append(Try(connection: connection, reply: reply, time: kernel.now))
         let request = RequestUnderWay(connection, reply: place)
@@ -221,7 +222,8 @@ final class OriginServer: @unchecked Sendable {
             return ownHost.map { ($0, number) }
         }
         let isShared = target.hasPrefix("/shared/") || target.hasPrefix("/file/")
-        let digits = isShared ? head.value(of: "x-call") ?? "" : String(target.dropFirst())
+        let digits =
+            isShared ? head.value(of: "x-call") ?? "" : String(target.dropFirst().prefix { $0 != "?" })
         guard let number = Int(digits), plan.calls.indices.contains(number),
             !isShared || target == world.path(ofCall: number)
         else {
@@ -235,7 +237,7 @@ final class OriginServer: @unchecked Sendable {
         kernel.count("judge: Host")
         // A plain request for a secure host is for the usual port.
         if named != world.authority(host) {
-            world.fault("name", "Host is \(named) at \(Material.name(host))")
+            world.fault("name", "Host is \(named) at \(world.name(host))")
         }
         return (host, number)
     }
@@ -244,15 +246,19 @@ final class OriginServer: @unchecked Sendable {
     func judge(_ head: ReceivedHead, host: Int) {
         kernel.count("judge: secrets")
         for (name, value) in head.fields {
-            for other in plan.hosts.indices where other != host && value.reveals(world.secret(ofHost: other))
+            // Cookies are for all ports of their name (RFC 6265, section 8.5).
+            let isForName = name == "cookie" && plan.hosts.contains { $0.sharesName == true }
+            for other in plan.hosts.indices
+            where other != host && value.reveals(world.secret(ofHost: other))
+                && !(isForName && world.name(other) == world.name(host))
             {
-                world.fault("secrets", "\(Material.name(host)) got \(name): \(value)")
+                world.fault("secrets", "\(world.name(host)) got \(name): \(value)")
             }
             if value.reveals(World.resolverSecret) {
-                world.fault("secrets", "\(Material.name(host)) got the cookie of a resolver")
+                world.fault("secrets", "\(world.name(host)) got the cookie of a resolver")
             }
             if ownHost != nil, name == "proxy-authorization" {
-                world.fault("secrets", "\(Material.name(host)) got credentials of the proxy")
+                world.fault("secrets", "\(world.name(host)) got credentials of the proxy")
             }
         }
         guard let ownHost, plan.client.proxy == .none, plan.keeping == nil else { return }
@@ -263,7 +269,7 @@ final class OriginServer: @unchecked Sendable {
         guard let limit = plan.client.perOrigin else { return }
         kernel.count("judge: connections of an origin")
         if world.served[ownHost].count > (plan.asksProgram ? 2 * limit : limit) {
-            world.fault("limit", "\(world.served[ownHost].count) connections to \(Material.name(ownHost))")
+            world.fault("limit", "\(world.served[ownHost].count) connections to \(world.name(ownHost))")
         }
     }
 }

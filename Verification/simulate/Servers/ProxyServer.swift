@@ -105,8 +105,11 @@ final class ProxyServer: @unchecked Sendable {
 
     private func host(named name: String, port: String) -> Int? {
         let plain = name.hasPrefix("[") ? String(name.dropFirst().dropLast()) : name
-        let host = IPAddress(plain).flatMap { world.place(of: $0)?.host } ?? world.host(named: plain)
-        guard let host, let port = Int(port), world.serves(port, of: host) else { return nil }
+        guard let port = Int(port) else { return nil }
+        let host =
+            IPAddress(plain).flatMap { world.place(of: $0, port: port)?.host }
+            ?? world.host(named: "\(plain):\(port)") ?? world.host(named: plain)
+        guard let host, world.serves(port, of: host) else { return nil }
         if world.plan.peers?.exceptions?.covers(host) == true {
             world.fault("proxy", "\(name) is an exception")
         }

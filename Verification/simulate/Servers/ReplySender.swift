@@ -195,6 +195,9 @@ struct ReplySender {
             let location = isRelative ? "/\(number)" : world.url(ofHost: reply.target, call: number)
             text += "Location: \(location)\r\n"
         }
+        if world.plan.calls[number].isPaged == true, place < world.plan.calls[number].replies.count - 1 {
+            text += "Link: <\(reply.link(to: place + 1, ofCall: number, in: world))>; rel=\"next\"\r\n"
+        }
         if world.plan.hosts[host].strictness == .learned {
             let covers = world.plan.hosts[host].coversSubdomains == true
             text += "Strict-Transport-Security: max-age=3600\(covers ? "; includeSubDomains" : "")\r\n"
@@ -225,7 +228,7 @@ struct ReplySender {
         case .trailers: "Trailer: X-Last\r\n"
         case .retryAfter: "Retry-After: \(number % 2)\r\n"
         case .domainCookie:
-            "Set-Cookie: wide=wide-secret\(host)-; Domain=\(Material.name(host)); Path=/\r\n"
+            "Set-Cookie: wide=wide-secret\(host)-; Domain=\(world.name(host)); Path=/\r\n"
                 + "Set-Cookie: near=\(nearPath); Path=\(nearPath)\r\n"
         case .manyCookies:
             (0..<45).map { "Set-Cookie: many\(number)-\(place)-\($0)=1; Path=/\r\n" }
@@ -290,5 +293,16 @@ struct ReplySender {
             try await http.wire.write(Array(bytes[start..<end]))
             start = end
         }
+    }
+}
+
+extension ReplyPlan {
+    /// The link of a page to the next one: a reference, or a URL that may say less than what is known of TLS.
+    func link(to page: Int, ofCall number: Int, in world: World) -> String {
+        let host = world.plan.calls[number].host
+        let path = "/\(number)?\(page)"
+        guard target == host else { return world.origin(target) + path }
+        guard number % 2 == 0, framing != .untilClose else { return path }
+        return world.url(ofCall: number) + "?\(page)"
     }
 }

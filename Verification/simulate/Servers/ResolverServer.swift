@@ -73,8 +73,9 @@ final class ResolverServer: @unchecked Sendable {
         host: Int,
         on http: HTTPWire
     ) async throws(WireError) -> Bool {
-        var addresses = world.currentAddresses(ofHost: host)
-        var (name, code) = (question.name, 0)
+        var addresses = question.addresses(ofHost: host, in: world)
+        let records = await world.records(for: question, ofHost: host, within: service.attemptLimit)
+        var (name, code) = (question.name, records == nil ? 2 : 0)
         guard await waitsAndAnswers(manner, on: http) else { return false }
         switch manner {
         case .otherName: name = "other.test"
@@ -90,6 +91,7 @@ final class ResolverServer: @unchecked Sendable {
             name: name,
             seconds: seconds,
             code: code,
+            records: manner.isGood || manner == .isLate ? records ?? [] : [],
             format: service.format
         )
         if [.answers, .isLate, .addsAddress].contains(manner) || isTakenForOwn(manner) {
@@ -167,6 +169,18 @@ final class ResolverServer: @unchecked Sendable {
 }
 
 extension World {
+    /// Returns the data of the records that a question asks for, late if they are; `nil` for a failure.
+    func records(for question: ResolverQuestion, ofHost host: Int, within limit: Int) async -> [[UInt8]]? {
+        guard question.types == [ResolverQuestion.recordType] else { return [] }
+        let bindings = plan.resolvers?.bindings(ofHost: host) ?? []
+        for binding in bindings { kernel.count("resolver: record, \(binding)") }
+        if bindings.contains(.late) { await kernel.sleep(microseconds: limit * 2) }
+        if bindings.contains(.hint) {
+            noteAnswer(currentAddresses(ofHost: host), ofHost: host, seconds: plan.resolvers?.lifetime ?? 0)
+        }
+        return question.records(ofHost: host, in: self)
+    }
+
     /// Notes a question, and returns what the server does with it.
     func manner(for question: ResolverQuestion, about host: Int, at place: (service: Int, server: Int))
         -> ResolverPlan.Manner

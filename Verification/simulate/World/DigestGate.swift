@@ -15,7 +15,7 @@ final class DigestGate {
 
     init(_ world: World, host: Int, _ plan: HostPlan.Digest) {
         (self.world, self.plan) = (world, plan)
-        (name, user, secret) = (Material.name(host), World.user(ofHost: host), world.secret(ofHost: host))
+        (name, user, secret) = (world.name(host), World.user(ofHost: host), world.secret(ofHost: host))
         (field, isOpen) = ("authorization", true)
     }
 

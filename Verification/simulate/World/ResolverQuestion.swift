@@ -77,6 +77,7 @@ struct ResolverQuestion {
         name: String,
         seconds: Int,
         code: Int = 0,
+        records: [[UInt8]] = [],
         format: ResolverPlan.Format
     ) -> (media: String, bytes: [UInt8]) {
         let meant = addresses.filter { types.contains($0.bytes.count == 4 ? 1 : 28) }
@@ -84,19 +85,33 @@ struct ResolverQuestion {
         case .wireByPost, .wireByGet, .datagram:
             let isOwn = name == self.name
             let section = isOwn ? self.section : Self.encode(name) + self.section.suffix(4)
-            var bytes: [UInt8] = [0, 0, 0x81, 0x80 | UInt8(code), 0, 1, 0, UInt8(meant.count), 0, 0, 0, 0]
+            var bytes: [UInt8] = [
+                0, 0, 0x81, 0x80 | UInt8(code), 0, 1, 0, UInt8(meant.count + records.count), 0, 0, 0, 0,
+            ]
             bytes += section
             for address in meant {
                 let type: UInt8 = address.bytes.count == 4 ? 1 : 28
                 bytes += [0xC0, 12, 0, type, 0, 1, 0, 0, UInt8(seconds >> 8), UInt8(seconds & 255)]
                 bytes += [0, UInt8(address.bytes.count)] + address.bytes
             }
+            for data in records {
+                bytes += [0xC0, 12, 0, UInt8(Self.recordType), 0, 1, 0, 0, UInt8(seconds >> 8)]
+                bytes += [UInt8(seconds & 255), 0, UInt8(data.count)] + data
+            }
             return ("application/dns-message", bytes)
         case .json:
-            let records = meant.map {
-                "{\"name\":\"\(name).\",\"type\":\($0.bytes.count == 4 ? 1 : 28),\"TTL\":\(seconds),\"data\":\"\($0)\"}"
+            let data =
+                meant.map { (type: $0.bytes.count == 4 ? 1 : 28, text: "\($0)") }
+                + records.map { record in
+                    // The form of any record (RFC 3597, section 5).
+                    let digits = record.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }
+                        .joined()
+                    return (type: Self.recordType, text: "\\\\# \(record.count) \(digits)")
+                }
+            let all = data.map {
+                "{\"name\":\"\(name).\",\"type\":\($0.type),\"TTL\":\(seconds),\"data\":\"\($0.text)\"}"
             }
-            let text = "{\"Status\":\(code),\"Answer\":[\(records.joined(separator: ","))]}"
+            let text = "{\"Status\":\(code),\"Answer\":[\(all.joined(separator: ","))]}"
             return ("application/json", Array(text.utf8))
         case .dnsPod:
             let list = meant.map { "\($0)" }.joined(separator: ";")
@@ -123,7 +138,7 @@ struct ResolverQuestion {
         return place < message.count ? (labels.joined(separator: "."), place + 1) : nil
     }
 
-    private static func encode(_ name: String) -> [UInt8] {
+    static func encode(_ name: String) -> [UInt8] {
         name.split(separator: ".").flatMap { [UInt8($0.utf8.count)] + Array($0.utf8) } + [0]
     }
 

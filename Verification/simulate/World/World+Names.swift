@@ -40,9 +40,11 @@ extension World {
 
     func port(_ host: Int) -> Int { plan.hosts[host].port ?? (plan.hosts[host].isSecure ? 443 : 80) }
 
+    func name(_ host: Int) -> String { Material.name(plan.owner(ofHost: host)) }
+
     /// What the Host field of a request says.
     func authority(_ host: Int) -> String {
-        Material.name(host) + (plan.hosts[host].port.map { ":\($0)" } ?? "")
+        name(host) + (plan.hosts[host].port.map { ":\($0)" } ?? "")
     }
 
     /// The user that the call is made for, as an interceptor below the cache adds it.
@@ -54,7 +56,8 @@ extension World {
     }
 
     func host(named name: String) -> Int? {
-        plan.hosts.indices.first { Material.name($0) == name || authority($0) == name }
+        let hosts = plan.hosts.indices
+        return hosts.first { authority($0) == name } ?? hosts.first { self.name($0) == name }
     }
 
     func endpoints(ofHost host: Int) -> [Endpoint] {
@@ -64,10 +67,10 @@ extension World {
     /// The address of a place in a host's list.
     func address(_ place: Int, ofHost host: Int) -> IPAddress {
         let isV6 = plan.hosts[host].addresses[place].isV6
-        let last = UInt8(place + 1)
+        let (last, owner) = (UInt8(place + 1), UInt8(plan.owner(ofHost: host)))
         return isV6
-            ? Self.address(0x20, 1, 0xD, 0xB8, 0, 0, 0, UInt8(host), 0, 0, 0, 0, 0, 0, 0, last)
-            : Self.address(203, 0, UInt8(host), last)
+            ? Self.address(0x20, 1, 0xD, 0xB8, 0, 0, 0, owner, 0, 0, 0, 0, 0, 0, 0, last)
+            : Self.address(203, 0, owner, last)
     }
 
     static func address(_ bytes: UInt8...) -> IPAddress {

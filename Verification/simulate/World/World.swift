@@ -33,6 +33,7 @@ final class World: @unchecked Sendable {
     let tunnels: TunnelLedger
     /// The proxy's check of logins.
     private(set) var proxyGate: DigestGate?
+    private(set) var settings: SettingsFiles?
     /// What is known of each call.
     var calls: [CallState]
     /// The open connections of each host's servers that have had a request.
@@ -67,6 +68,8 @@ final class World: @unchecked Sendable {
     /// service was last answered one.
     var listQuestions: [IPAddress?: Int] = [:]
     var listAnswers: [Int: UInt64] = [:]
+    /// The hosts that were dialled at the port of their record.
+    var recordPorts: Set<Int> = []
     /// The questions that came in datagrams, by socket, and those that were answered with a truncated one.
     var datagramQuestions: [Int: DatagramQuestion] = [:]
     var truncatedQuestions: [[UInt8]: ResolverPlan.Manner] = [:]
@@ -99,6 +102,8 @@ final class World: @unchecked Sendable {
         var stalled: UInt64?
         /// When the call began, and when it ended.
         var start: UInt64?
+        /// When it began to ask for the last page.
+        var pageStart: UInt64?
         var end: UInt64?
         /// Whether the caller has a response that a cache may keep, and when it had it.
         var cacheable: UInt64?
@@ -163,6 +168,7 @@ final class World: @unchecked Sendable {
         calls = Array(repeating: CallState(), count: plan.calls.count)
         served = Array(repeating: [], count: plan.hosts.count)
         accepted = Array(repeating: [], count: plan.hosts.count)
+        settings = plan.settings.map { SettingsFiles($0, kernel) }
         proxyGate = plan.peers?.login.map { DigestGate(self, $0) }
     }
 

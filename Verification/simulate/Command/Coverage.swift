@@ -17,7 +17,7 @@ enum Coverage {
         TLS settings of a request, use of the cache, user of a response, user of a cached response, wait \
         for 100 (Continue), cookies of a jar, phase of an error, login with Basic, address for a program, \
         answer to a program, bytes of a program, bytes of a tunnel, end of a proxy, end of a tunnel, report \
-        of a tunnel
+        of a tunnel, page, question for records, port of a record
         """
 
     private static let callers = """
@@ -48,6 +48,8 @@ enum Coverage {
         names += ResolverPlan.Manner.allCases.filter { $0 != .answers }.map { "fault: resolver \($0)" }
         names += AddressPlan.CertificateList.allCases.map { "fault: certificates \($0)" }
         names += AddressPlan.Fate.allCases.filter { $0 != .works }.map { "fault: address \($0)" }
+        names += SettingsPlan.FileChange.allCases.map { "fault: file of settings, \($0)" }
+        names += ResolverPlan.Binding.allCases.map { "resolver: record, \($0)" }
         names += ReplyPlan.Ending.allCases.filter { $0 != .complete }.map { "fault: reply \($0)" }
         return names
     }

@@ -32,14 +32,7 @@ struct PageJudge {
                     "call \(number) got \(response.headers["X-Reply"] ?? "none") as page \(page)"
                 )
             }
-            let received = ReceivedResponse(
-                status: response.status.code,
-                headers: response.headers,
-                body: response.body,
-                isWhole: true,
-                transaction: response.transaction,
-                retryStop: response.retryStop
-            )
+            let received = ReceivedResponse(response)
             ResponseJudge(world: world, number: number, start: start, response: received).judge()
             page += 1
             world.calls[number].pageStart = world.kernel.now

@@ -348,40 +348,8 @@ struct ResponseJudge {
         }
         judge(transaction.connectTime, atLeast: connected - connection.times.connect, named: "connectTime")
         judgeResolveTime(transaction)
-        let isSecure = plan.hosts[connection.place?.host ?? 0].isSecure
-        if (transaction.tlsTime != nil) != isSecure {
+        if (transaction.tlsTime != nil) != plan.hosts[connection.place?.host ?? 0].isSecure {
             world.fault("figures", "tlsTime is \(String(describing: transaction.tlsTime))")
-        }
-        // A handshake takes one round trip at least, and the request comes after it.
-        // The clients of several users load their settings one after the other.
-        guard isSecure, !plan.hasUsers, world.settings == nil, let first = connection.times.firstRequest,
-            plan.hosts[connection.place?.host ?? 0].ticketPause == nil
-        else { return }
-        // The settings are loaded by a thread, before the connection, and callers or bytes of others may keep
-        // the loop from it.
-        let thread = UInt64(plan.network.longestThreadStart) * 1000
-        let loading = 4 * (thread + UInt64(plan.network.jobCost)) + world.callersWork + world.bytesWork
-        judge(
-            transaction.tlsTime,
-            atLeast: 2 * UInt64(plan.network.shortestDelay) * 1000,
-            atMost: first - connected + loading,
-            named: "tlsTime"
-        )
-        // A send that is cut short makes the rest of the request arrive later.
-        guard plan.network.shortSends == 0 else { return }
-        if let sum = transaction.connectTime.flatMap({ connect in transaction.tlsTime.map { connect + $0 } })
-        {
-            // Between the handshake's last byte and the request's arrival there is one way, and the wait for
-            // the first piece of a body, or for the threads that read a file.
-            let since = first - connection.times.connect
-            let threads = call.kind == .file ? 4 * plan.network.longestThreadStart : 0
-            let way = UInt64(plan.network.longestDelay + call.uploadPause + threads) * 1000
-            judge(
-                sum,
-                atLeast: since > way + world.slack ? since - way - world.slack : 0,
-                atMost: since + loading,
-                named: "connectTime and tlsTime"
-            )
         }
     }
 
@@ -422,20 +390,13 @@ struct ResponseJudge {
         )
     }
 
-    /// Judges a time that the client has measured.
-    private func judge(
-        _ time: Duration?,
-        atLeast least: UInt64,
-        atMost most: UInt64? = nil,
-        named name: String
-    ) {
-        guard let time else { return world.fault("figures", "\(name) is missing") }
-        let most = most ?? least + world.slack
-        let measured =
-            UInt64(max(0, time.components.seconds)) * 1_000_000_000
-            + UInt64(max(0, time.components.attoseconds / 1_000_000_000))
-        if measured + 1000 < least || measured > most + 1000 {
-            world.fault("figures", "\(name) is \(measured) nanoseconds, not from \(least) to \(most)")
+    /// Judges a time that the client has measured. The loop may have been busy at its end.
+    private func judge(_ time: Duration?, atLeast least: UInt64, named name: String) {
+        guard let measured = time?.clampedNanoseconds else {
+            return world.fault("figures", "\(name) is missing")
+        }
+        if measured + 1000 < least || measured > least + world.slack + 1000 {
+            world.fault("figures", "\(name) is \(measured) nanoseconds, not \(least)")
         }
     }
 }

@@ -96,7 +96,8 @@ extension Kernel {
             )
         }
         system.read_time = { _ in
-            max(Kernel.current.now, Kernel.current.hangsUntil) - Kernel.current.now
+            let (kernel, now) = (Kernel.current, Kernel.current.now)
+            return max(now + (kernel.disk.isSlow ? 2_000_000 : 0), kernel.hangsUntil) - now
         }
         system.read_file = { descriptor, buffer, count, offset in
             let buffer = UnsafeMutableRawBufferPointer(start: buffer, count: count)

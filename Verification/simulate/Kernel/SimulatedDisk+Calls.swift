@@ -33,7 +33,7 @@ extension SimulatedDisk {
         guard let open = descriptors[descriptor], let file = open.file else { return -Int(EBADF) }
         if let failure = failure(writing: false) { return failure }
         let start = offset < 0 ? open.position : offset
-        let piece = file.bytes.dropFirst(start).prefix(shortened(buffer.count))
+        let piece = file.bytes.dropFirst(start).prefix(min(shortened(buffer.count), isSlow ? 200 : .max))
         buffer.copyBytes(from: piece)
         if offset < 0 { descriptors[descriptor]?.position += piece.count }
         return piece.count

@@ -44,6 +44,8 @@ final class SimulatedDisk {
     var descriptors: [Int32: Descriptor] = [:]
     private var count = 0
     let plan: DiskPlan
+    /// Whether a read brings no more than some bytes.
+    var isSlow = false
     var dice: Dice
     /// Sees a file that gets another name: the new name, and the bytes.
     var renames: (String, [UInt8]) -> Void = { _, _ in }

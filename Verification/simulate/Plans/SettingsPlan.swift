@@ -7,6 +7,8 @@ struct SettingsPlan: Codable, Equatable {
         case halfChain, halfKey, halfRoots
         /// No read of any of them ends, until they are whole.
         case hangs
+        /// Each read brings a few bytes, after a while: they change between two reads.
+        case slow
         /// All are as at first.
         case whole
     }
@@ -37,11 +39,12 @@ extension Plan {
         let begin = dice.one(of: [0, 50_000, 300_000])
         let next = begin + dice.one(of: [1000, 200_000, 2_000_000, 20_000_000])
         let changes: [SettingsPlan.FileChange] =
-            switch dice.below(5) {
+            switch dice.below(6) {
             case 0: [.otherChain, .otherKey]
             case 1: [.otherKey, .otherChain]
             case 2: [dice.one(of: [.halfChain, .halfKey, .halfRoots]), .whole]
             case 3: [.hangs, .whole]
+            case 4: [.slow, .otherChain, .otherKey]
             default: (0..<dice.number(in: 1...4)).map { _ in dice.one(of: SettingsPlan.FileChange.allCases) }
             }
         drawn.events = changes.enumerated().map {

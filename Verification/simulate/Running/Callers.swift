@@ -117,15 +117,7 @@ final class Callers: @unchecked Sendable {
         let call = plan.calls[number]
         let request = request(number)
         if call.reading == .fetch, call.kind != .raw, call.kind != .tunnel {
-            let response = try await client.fetch(request)
-            return ReceivedResponse(
-                status: response.status.code,
-                headers: response.headers,
-                body: response.body,
-                isWhole: true,
-                transaction: response.transaction,
-                retryStop: response.retryStop
-            )
+            return ReceivedResponse(try await client.fetch(request))
         }
         let response = try await client.send(request)
         if response.status.code == 101 || call.kind == .tunnel {

@@ -199,6 +199,11 @@ struct ClientMaker {
         }
         switch plan.resolving {
         case .system, .request: return
+        case .map where world.settings != nil:
+            let hosts = world.plan.hosts.indices.map {
+                (name: world.name($0), endpoints: world.endpoints(ofHost: $0))
+            }
+            if let map = try? world.settings?.map(hosts) { settings.addresses = map }
         case .map:
             for host in world.plan.hosts.indices {
                 guard let pattern = try? HostPattern(world.name(host)) else { continue }

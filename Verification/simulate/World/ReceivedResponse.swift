@@ -10,3 +10,17 @@ struct ReceivedResponse {
     let transaction: HTTPTransaction?
     let retryStop: RetryStop?
 }
+
+extension ReceivedResponse {
+    /// A response that was fetched.
+    init(_ response: HTTPClient.BufferedResponse) {
+        self.init(
+            status: response.status.code,
+            headers: response.headers,
+            body: response.body,
+            isWhole: true,
+            transaction: response.transaction,
+            retryStop: response.retryStop
+        )
+    }
+}

@@ -12,6 +12,7 @@ final class SettingsFiles {
         var key = 1
         var hasRoots = true
         var hangsUntil: UInt64?
+        var isSlow = false
 
         var identity: Int? { chain == key && chain > 0 ? chain : nil }
         var isWhole: Bool { identity != nil && hasRoots && hangsUntil == nil }
@@ -30,6 +31,15 @@ final class SettingsFiles {
     }
 
     private static func path(_ name: String) -> String { String(cString: sim_folder()) + name }
+
+    /// The addresses of hosts, which the program reads before it makes its client.
+    func map(_ hosts: [(name: String, endpoints: [Endpoint])]) throws(StaticMapError) -> StaticMap {
+        let file = kernel.disk.makeFile()
+        let lines = hosts.flatMap { host in host.endpoints.map { "\($0.address) \(host.name) # \($0)\n" } }
+        file.bytes = Array(("# hosts\n\nno address\n" + lines.joined()).utf8)
+        kernel.disk.set(file, at: Self.path("hosts"))
+        return try StaticMap(hostsFile: Self.path("hosts"))
+    }
 
     /// The settings of the client that come from files.
     func set(_ tls: inout TLSSettings) {
@@ -53,6 +63,7 @@ final class SettingsFiles {
                 $0 > kernel.now
             }
             state.hangsUntil = end ?? kernel.now + 100_000_000_000
+        case .slow: state.isSlow = true
         case .whole: state = State(since: kernel.now)
         }
         if change != .hangs, let end = state.hangsUntil, end <= kernel.now { state.hangsUntil = nil }
@@ -77,7 +88,7 @@ final class SettingsFiles {
             (file.bytes, file.settled) = (bytes, bytes)
             if kernel.disk.files[path] == nil { kernel.disk.set(file, at: path) }
         }
-        kernel.hangsUntil = state.hangsUntil ?? 0
+        (kernel.hangsUntil, kernel.disk.isSlow) = (state.hangsUntil ?? 0, state.isSlow)
     }
 
     // MARK: For judges

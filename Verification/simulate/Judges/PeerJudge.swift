@@ -73,7 +73,7 @@ struct PeerJudge {
         if plan.hosts[host].asksForIdentity == true {
             world.kernel.count("judge: identity of a client")
             let expected =
-                world.settings?.identities(of: connection, slack: world.slack)
+                world.settings?.identities(of: connection, in: world)
                 ?? [call.tls?.identityNumber ?? (call.user == .certificate ? 1 : 0)]
             if !expected.contains(tls.identity), isOwn || tls.identity != 0 {
                 world.fault("TLS settings", "call \(number) has identity \(tls.identity), not \(expected)")

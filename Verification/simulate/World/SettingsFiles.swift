@@ -101,10 +101,13 @@ final class SettingsFiles {
 
     /// The certificates that a connection may show: that of its time, or a former one while the files cannot
     /// be used. `nil` if none is in files.
-    func identities(of connection: SimulatedConnection, slack: UInt64) -> [Int]? {
+    func identities(of connection: SimulatedConnection, in world: World) -> [Int]? {
         guard plan.hasIdentity else { return nil }
-        let begin = connection.times.connect - min(connection.times.connect, 100_000_000 + slack)
-        let current = states(from: begin, to: kernel.now)
+        // They are read once for all addresses that a call tries, and a proxy may be slow.
+        let connect = connection.times.connect
+        let begins = world.calls.filter { $0.end.map { $0 >= connect } ?? true }.compactMap(\.start)
+        let begin = min(begins.min() ?? connect, connect)
+        let current = states(from: begin - min(begin, world.slack), to: kernel.now)
         let isHard = current.contains { !$0.isWhole }
         return (isHard ? states.filter { $0.since <= kernel.now } : current).compactMap(\.identity)
     }

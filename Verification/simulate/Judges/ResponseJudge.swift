@@ -325,6 +325,7 @@ struct ResponseJudge {
     /// What the client reports of its connection must be what the world has seen.
     private func judge(_ transaction: HTTPTransaction, of reply: ReplyPlan) {
         judgeTimes(transaction, of: reply)
+        judgeLoading(transaction)
         guard plan.client.proxy == .none, let connection = field("X-Connection").flatMap(connection),
             let turn = field("X-Turn"), let connected = connection.times.connected
         else { return }
@@ -350,6 +351,18 @@ struct ResponseJudge {
         judgeResolveTime(transaction)
         if (transaction.tlsTime != nil) != plan.hosts[connection.place?.host ?? 0].isSecure {
             world.fault("figures", "tlsTime is \(String(describing: transaction.tlsTime))")
+        }
+    }
+
+    /// Files of settings that hang have a second if there are former ones. The time of TLS has that.
+    private func judgeLoading(_ transaction: HTTPTransaction) {
+        guard world.settings?.mayHang == true, let time = transaction.tlsTime, plan.kernel?.stop == nil,
+            plan.hosts.allSatisfy({ $0.ticketPause == nil }),
+            !Reasons(world: world, number: number).areSettingsUnclear
+        else { return }
+        world.kernel.count("judge: time of settings")
+        if time.clampedNanoseconds > 3_000_000_000 + world.callersWork {
+            world.fault("settings", "call \(number) waited \(time) for files, of which there are former ones")
         }
     }
 

@@ -32,6 +32,7 @@ extension Plan {
             (hosts[0].isSecure, hosts[0].strictness) = (true, dice.one(of: [.learned, .learned, .known]))
         }
         client.hasBase = dice.chance(60)
+        if client.hasBase == true { client.hasOwnSecret = dice.chance(70) }
         for host in hosts.indices { hosts[host].digest = nil }
         for call in calls.indices {
             if dice.chance(60) { calls[call].host = 0 }

@@ -47,7 +47,7 @@ extension Plan {
         resolvers?.bindings = hosts.indices.map { host in
             hosts[host].isSecure = dice.chance(70)
             if dice.chance(30) { hosts[host].port = hosts[host].isSecure ? 8443 : 8080 }
-            let first = dice.one(of: ResolverPlan.Binding.allCases)
+            let first = dice.one(of: ResolverPlan.Binding.allCases + [.port, .port, .port])
             if first.isAlone || dice.chance(50) { return [first] }
             return [first, dice.one(of: ResolverPlan.Binding.allCases.filter { !$0.isAlone })]
         }

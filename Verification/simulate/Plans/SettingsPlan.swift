@@ -37,7 +37,7 @@ extension Plan {
         var drawn = SettingsPlan(hasIdentity: dice.chance(75))
         drawn.hasRoots = !drawn.hasIdentity || dice.chance(60)
         let begin = dice.one(of: [0, 50_000, 300_000])
-        let next = begin + dice.one(of: [1000, 200_000, 2_000_000, 20_000_000])
+        var pause = dice.one(of: [1000, 200_000, 2_000_000, 20_000_000])
         let changes: [SettingsPlan.FileChange] =
             switch dice.below(6) {
             case 0: [.otherChain, .otherKey]
@@ -47,8 +47,9 @@ extension Plan {
             case 4: [.slow, .otherChain, .otherKey]
             default: (0..<dice.number(in: 1...4)).map { _ in dice.one(of: SettingsPlan.FileChange.allCases) }
             }
+        if changes.first == .hangs { pause = dice.one(of: [500_000, 5_000_000, 20_000_000]) }
         drawn.events = changes.enumerated().map {
-            SettingsPlan.FileEvent(time: $0 * (next - begin) + begin, change: $1)
+            SettingsPlan.FileEvent(time: begin + $0 * pause, change: $1)
         }
         settings = drawn
         for call in calls.indices {

@@ -150,10 +150,10 @@ struct RequestJudge {
         // A record of TLS, of which a server reads only the whole, may wait for room.
         let waits = UInt64(17_000 / min(plan.network.sendBuffer, plan.network.receiveBuffer))
         // What a file or the program's own code gives is sent on a thread, and after each wait on a new one.
-        let threads = call.kind == .file ? 4 : call.kind.isOneShot ? 2 + waits : 0
+        // Anything else goes on where a thread may have to begin.
+        let threads = call.kind == .file ? 4 : call.kind.isOneShot ? 2 + waits : 1
         let pauses = UInt64(call.uploadPause) + threads * UInt64(plan.network.longestThreadStart)
-        // A look at the deadlines that comes just before puts the next one off for a millisecond.
-        let slack = world.slack + pauses * 1000 + 1_000_000
+        let slack = world.slack + pauses * 1000
         if passed + way + late < limit || passed > limit + 2 * (waits + 1) * way + slack {
             world.fault("continue", "the body came \(passed / 1000) microseconds after the head")
         }

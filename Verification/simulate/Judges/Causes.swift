@@ -273,7 +273,8 @@ extension Reasons {
         case .dies: return connection.times.broken ?? .max <= end || connection.times.connected == nil
         // Another address is tried.
         case .appears: return connection.times.connected == nil && !hasBetterAddress(host)
-        case .refuses, .fails: return !hasBetterAddress(host)
+        // When the call's time is over, no other address is tried.
+        case .refuses, .fails: return !hasBetterAddress(host) || call.total.map(hasPassed) == true
         case .silent: return !hasBetterAddress(host)
         case .stops: return 1_000_000_000 + UInt64(host.addresses[place.address].changeTime) * 1000 <= end
         case .closes, .freezes: return true

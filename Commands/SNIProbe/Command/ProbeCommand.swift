@@ -16,7 +16,6 @@ package enum ProbeCommand {
     /// Runs the command with these arguments (without the program's name), and exits the process.
     package static func main(_ arguments: [String]) -> Never {
         StandardDescriptors.hold()
-        shareOneHeap()
         exit(run(arguments))
     }
 

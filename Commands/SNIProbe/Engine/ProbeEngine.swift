@@ -201,7 +201,7 @@ struct ProbeEngine: Sendable {
             .init(
                 loop: loop,
                 end: limit.end,
-                more: settings.timeout.clampedNanoseconds,
+                more: settings.confirmsInTime ? 0 : settings.timeout.clampedNanoseconds,
                 patience: patience,
                 // Beyond that, waiting for one would leave the others no time.
                 slowest: { min(tools.memory.slowest(at: probe.endpoint) ?? 0, patience * 3 / 8) },

@@ -50,6 +50,8 @@ struct ProbeSettings: Sendable {
     /// Whether the request is sent even if the certificate is wrong.
     var insecure = false
     var timeout: Duration = .seconds(5)
+    /// Whether confirmations end with the probe's time, too: what runs a plugin may not wait any longer.
+    var confirmsInTime = false
     /// The time that a comparison may take after the first handshake, if three times that is not longer.
     var comparisonTime: Duration = .seconds(1)
     var retries = 0

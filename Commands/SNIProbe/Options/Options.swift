@@ -380,13 +380,13 @@ struct Options: Sendable {
                 )
             }
             self.format = try format.chosen(after: self.format)
+            settings.confirmsInTime = format == .nagios
         case .pem: format = try Format.pem.chosen(after: format)
         case .verbose: verbose = true
         case .quiet: quiet = true
         default: color = try OptionValue(option, value).color
         }
     }
-
 }
 
 extension TargetWord {

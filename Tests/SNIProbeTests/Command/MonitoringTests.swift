@@ -218,6 +218,14 @@ struct MonitoringTests {
         }
     }
 
+    @Test("What runs a plugin waits no longer than --timeout for confirmations, too")
+    func pluginInTime() throws {
+        for (format, isInTime) in [("nagios", true), ("json", false), ("prometheus", false)] {
+            let options = try Options(["a.test", "--format", format])
+            #expect(options.settings.confirmsInTime == isInTime, "\(format)")
+        }
+    }
+
     @Test(
         "Options that have no meaning in rounds are refused",
         arguments: [

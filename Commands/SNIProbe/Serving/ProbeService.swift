@@ -46,8 +46,10 @@ final class ProbeService: Sendable {
         if !listed.isEmpty { rounds.submit { self.goRound() } }
     }
 
-    /// Answers a request.
-    func answer(_ request: ServedRequest) async throws(ServedReply) -> ServedReply {
+    /// Answers a request, and waits for it on this loop.
+    func answer(_ request: ServedRequest, on loop: EventLoop = .shared) async throws(ServedReply)
+        -> ServedReply
+    {
         switch request.path {
         case "/probe":
             let options = try self.options(for: request)
@@ -56,8 +58,12 @@ final class ProbeService: Sendable {
             }
             let limit = request.patience.map(Self.rest) ?? options.settings.timeout * 4
             let end = Instant.now.advanced(byNanoseconds: limit.clampedNanoseconds)
-            return await withCheckedContinuation { done in
-                requests.submit { done.resume(returning: self.probe(options, until: end)) }
+            do throws(BlockingWork.Abandoned) {
+                // What has begun ends by itself, and says what is known by then.
+                let last = end.advanced(byNanoseconds: (Self.timeOfAnswer / 2).clampedNanoseconds)
+                return try await requests.run(until: last, on: loop) { self.probe(options, until: end) }
+            } catch {
+                throw .noResult
             }
         case "/metrics": return ServedReply(200, metrics)
         case "/":
@@ -111,7 +117,7 @@ final class ProbeService: Sendable {
     private func probe(_ options: Options, until end: Instant) -> ServedReply {
         let output = ScrapeOutput()
         guard run(options, to: output, until: end) else { return ServedReply(503, "a file cannot be read") }
-        return output.text.map { ServedReply(200, $0) } ?? ServedReply(503, "no result in time")
+        return output.text.map { ServedReply(200, $0) } ?? .noResult
     }
 
     /// Runs once. Returns `false` if the files have become unusable.

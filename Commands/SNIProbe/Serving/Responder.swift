@@ -127,7 +127,7 @@ final class Responder: Sendable {
         do throws(ServedReply) {
             let request = try ServedRequest(head: try head.get(), names: names)
             isHead = request.isHead
-            reply = try await service.answer(request)
+            reply = try await service.answer(request, on: listener.loop)
         } catch {
             reply = error
         }

@@ -5,6 +5,9 @@ struct ServedReply: Error, Equatable {
 
     init(_ status: Int, _ body: String) { (self.status, self.body) = (status, body) }
 
+    /// Others have left the probe no time.
+    static let noResult = ServedReply(503, "no result in time")
+
     /// The answer as bytes; to HEAD without the content (RFC 9110, section 9.3.2).
     func bytes(isHead: Bool) -> [UInt8] {
         let text = status == 200 ? body : "\(body)\n"

@@ -223,6 +223,24 @@ struct ListenTests {
         }
     }
 
+    @Test("A request whose turn has not come when Prometheus gives up is answered then", .idleLimit)
+    func waitsInVain() async throws {
+        let silent = try Listener()
+        let arguments = ["a.test@127.0.0.1:\(silent.port)", "--timeout", "24h", "--jobs", "1"]
+        try await serve(arguments) { serving throws in
+            let first = try serving.connect()
+            try first.send("GET /probe?target=a.test HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+            // The round of the list, and the request, which has the only thread.
+            let probes = try (0..<2).map { _ in try silent.accept() }
+            let late = try serving.get(
+                "/probe?target=a.test",
+                "X-Prometheus-Scrape-Timeout-Seconds: 1\r\n"
+            )
+            #expect(status(late) == "503")
+            withExtendedLifetime((first, probes)) {}
+        }
+    }
+
     @Test("A probe to which others have left no time says nothing of its target")
     func noTime() throws {
         let console = Console(isTerminal: false, errorsAreTerminal: false, usesColor: false, unicode: true)

@@ -61,7 +61,8 @@ private struct DemoCertificates {
     /// Those of the servers that have one of their own.
     private let own: [DemoServers.Kind: FixtureCertificate]
     private let revocation: [UInt8]
-    private let turns = Turns()
+    /// The handshakes of a server that stands for four, one of which is not set up.
+    private let turns = Locked(0)
 
     init(_ issuer: TestAuthority) throws {
         let now = UnixTime.now.seconds
@@ -91,19 +92,12 @@ private struct DemoCertificates {
         return .tls(certificates: [own[kind] ?? good], default: standard) { [self] settings in
             if kind == .revoked { settings.ocspStaple = revocation }
             guard kind == .mixed else { return }
-            settings.choose = { [self] name in name != nil && turns.isFourth() ? standard : nil }
-        }
-    }
-}
-
-/// Counts the handshakes of a server that stands for several, one of which is not set up.
-private final class Turns: Sendable {
-    private let count = Locked(0)
-
-    func isFourth() -> Bool {
-        count.withLock { count in
-            count += 1
-            return count % 4 == 0
+            settings.choose = { [self] name in
+                guard name != nil else { return nil }
+                return turns.withLock {
+                    $0 += 1; return $0 % 4 == 0
+                } ? standard : nil
+            }
         }
     }
 }

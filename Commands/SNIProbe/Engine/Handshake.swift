@@ -89,12 +89,7 @@ extension Handshake {
             let context = try await tools.context.value()
             // The wait for it is not measured: loading the trust roots may take longer than the handshake.
             handshakeStart = loop.now
-            let connection = try surveyConnection(
-                context,
-                offer,
-                protocols: tools.settings.protocols,
-                over: firstBytes
-            )
+            let connection = try surveyConnection(context, offer, over: firstBytes)
             tls = connection
             try await connection.performHandshake(
                 over: socket,
@@ -139,17 +134,10 @@ extension Handshake {
     private static func surveyConnection(
         _ context: Result<SurveyContext, TLSError>,
         _ offer: SurveyOffer,
-        protocols: [String],
         over firstBytes: FirstBytes
     ) throws(TransportError) -> SurveyConnection {
         do throws(TLSError) {
-            var offer = offer
-            offer.protocols = protocols
-            return try SurveyConnection(
-                context: try context.get(),
-                offering: offer,
-                transport: firstBytes
-            )
+            return try SurveyConnection(context: try context.get(), offering: offer, transport: firstBytes)
         } catch {
             throw .failed(.tls, .tls(error))
         }

@@ -316,7 +316,7 @@ struct ProbeEngine: Sendable {
         var exchangeTime = Duration.zero
         if let connection {
             let start = loop.now
-            if let url = probe.target.url, handshake.speaksHTTP,
+            if let url = probe.target.url, handshake.served?.facts?.alpn ?? "http/1.1" == "http/1.1",
                 settings.insecure || isAuthenticated(handshake, target: probe.target)
             {
                 lead.exchange = await request(url, over: connection, within: limit).run()
@@ -335,7 +335,9 @@ struct ProbeEngine: Sendable {
     /// What every handshake of a probe offers. Servers choose by it, so handshakes that are compared differ
     /// in the name alone.
     private func offer(_ serverName: SNI, to target: ProbeTarget) -> SurveyOffer {
-        SurveyOffer(serverName: serverName.name, offersHTTP: target.url != nil)
+        var offer = SurveyOffer(serverName: serverName.name, offersHTTP: target.url != nil)
+        offer.protocols = settings.protocols
+        return offer
     }
 
     /// Makes the handshake for comparison, again after a failure that may be temporary.
@@ -400,13 +402,6 @@ struct ProbeEngine: Sendable {
         // If the probe is cancelled, `sleep` throws. The attempt that follows then fails at its first wait,
         // so the probe still ends with an observation.
         try? await loop.sleep(until: moment)
-    }
-}
-
-extension Handshake {
-    /// Whether the server has chosen HTTP/1.1, or no protocol at all.
-    fileprivate var speaksHTTP: Bool {
-        served?.facts?.alpn ?? "http/1.1" == "http/1.1"
     }
 }
 

@@ -25,14 +25,9 @@ struct ResolverTable {
 
     private func section(_ host: Digest.Lookup) -> String {
         let name = style.safe(host.host, upTo: 100)
-        let head: String
-        if host.replies.count == 1 {
-            head = "\(name), as its resolver answers:"
-        } else if host.differ {
-            head = "\(name): the resolvers differ"
-        } else {
-            head = "\(name): all \(host.replies.count) resolvers give the same"
-        }
+        let count = host.replies.count
+        let words = host.differ ? ": the resolvers differ" : ": all \(count) resolvers give the same"
+        let head = name + (count == 1 ? ", as its resolver answers:" : words)
         let width = min(host.replies.map(\.resolver.count).max() ?? 0, 40)
         return head + "\n" + host.replies.map { row($0, width: width) }.joined()
     }

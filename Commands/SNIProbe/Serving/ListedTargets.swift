@@ -40,10 +40,7 @@ struct ListedTargets {
     /// - Throws: The answer to a request for an invalid target, or one that is not allowed.
     func word(for text: String, _ options: Options) throws(ServedReply) -> TargetWord {
         guard case .target(let given, let own)? = try? TargetWord(text) else {
-            throw ServedReply(
-                400,
-                "the target is neither a host nor a URL, as it would be on the command line"
-            )
+            throw ServedReply(400, "the target is neither a host nor a URL of the command line")
         }
         let target = given.withPort(of: options.settings.upgrade)
         let places = own.flatMap { range in
@@ -55,9 +52,7 @@ struct ListedTargets {
             let same = target.url == nil ? ProbeTarget(host: target.host, port: target.port) : target
             return .target(same, at: own.isEmpty ? entry : places)
         }
-        guard options.listensForAny else {
-            throw ServedReply(403, "the target is none of those of this sni-probe")
-        }
+        guard options.listensForAny else { throw ServedReply(403, "the target is not of this sni-probe") }
         guard places.count <= Self.mostAddresses else {
             throw ServedReply(400, "the target has too many IPs")
         }

@@ -84,7 +84,7 @@ final class ProbeService: Sendable {
     }
 
     /// The options of the probe that a request asks for.
-    private func options(for request: ServedRequest) throws(ServedReply) -> Options {
+    func options(for request: ServedRequest) throws(ServedReply) -> Options {
         guard let text = request.query["target"], !text.isEmpty else {
             throw ServedReply(400, "the parameter target is missing")
         }
@@ -104,8 +104,13 @@ final class ProbeService: Sendable {
             throw ServedReply(400, "the module is for hosts, and the target is a URL")
         }
         if let patience = request.patience {
-            // The run is to have the result of a probe that takes all its time, some of it once more.
-            options.settings.timeout = min(options.settings.timeout, Self.rest(patience) * 0.45)
+            // The run is to have the result of a probe that takes all its time, and issuers as much.
+            options.settings.confirmsInTime = true
+            let isTwice = options.settings.asksIssuers || !options.settings.surveys.isEmpty
+            options.settings.timeout = min(
+                options.settings.timeout,
+                Self.rest(patience) * (isTwice ? 0.45 : 0.9)
+            )
         }
         return options
     }

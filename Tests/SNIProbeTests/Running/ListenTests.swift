@@ -241,6 +241,21 @@ struct ListenTests {
         }
     }
 
+    @Test("A probe has most of the time that Prometheus waits, or half if something takes as much again")
+    func timeOfProbe() throws {
+        let options = try Options(["--listen-any", "--listen", "127.0.0.1:0", "--timeout", "1h"])
+        for (arguments, least) in [([], 8.0), (["--post-quantum"], 4), (["--revocation"], 4)] {
+            let all = try options.with(module: arguments)
+            let service = try ProbeService(all, context: ContextSource.make(ProbeSettings()))
+            let head =
+                "GET /probe?target=a.test@127.0.0.1 HTTP/1.1\r\nHost: a\r\n"
+                + "X-Prometheus-Scrape-Timeout-Seconds: 10"
+            let request = try ServedRequest(head: Array(head.utf8)[...], names: ["a"])
+            let time = try service.options(for: request).settings.timeout
+            #expect(time > .seconds(least) && time < .seconds(least + 1), "\(arguments)")
+        }
+    }
+
     @Test("A probe to which others have left no time says nothing of its target")
     func noTime() throws {
         let console = Console(isTerminal: false, errorsAreTerminal: false, usesColor: false, unicode: true)

@@ -14,6 +14,8 @@ final class ExaminedChain: Sendable {
     /// Whether the chain would be in order without the certificates that do not belong to it.
     let hasSurplus: Bool
     let judgement: ChainJudgement
+    /// Whether clients that try one path refuse it, where another is trusted.
+    let needsSearch: Bool
     /// Whether the other stores of `--ca` trust it.
     let otherStores: [(label: String, isTrusted: Bool)]
     let served: ServedChain
@@ -26,6 +28,7 @@ final class ExaminedChain: Sendable {
         isInOrder = served.isInOrder
         hasSurplus = !isInOrder && served.isInOrderApartFromOthers
         judgement = served.judged()
+        needsSearch = !isInOrder && judgement.isTrusted && !served.isTrustedByFirstPath
         path = judgement.path.isEmpty ? certificates.prefix(1) : judgement.links
         otherStores = served.otherVerdicts
     }

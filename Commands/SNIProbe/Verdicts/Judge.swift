@@ -123,7 +123,12 @@ struct Judge: Sendable {
         if !others.isEmpty {
             record.warn(.notTrustedByAll, "not trusted by \(others.joined(separator: ", "))")
         }
-        if !served.chain.isInOrder {
+        if served.chain.needsSearch {
+            record.warn(
+                .chainOrder,
+                "refused by clients that try one path, as OpenSSL's: another issuer comes first"
+            )
+        } else if !served.chain.isInOrder {
             let isLonger = served.chain.hasSurplus
             record.warn(
                 isLonger ? .chainSurplus : .chainOrder,

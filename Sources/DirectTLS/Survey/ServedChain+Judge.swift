@@ -1,6 +1,23 @@
 internal import CDirectOpenSSL
 
 extension ServedChain {
+    /// Whether OpenSSL alone trusts it, which follows the first issuer that fits and no other.
+    package var isTrustedByFirstPath: Bool {
+        guard let leaf else { return false }
+        return withTrust { roots, others in
+            let verdict = try? withCheck(
+                of: leaf,
+                sent: others,
+                roots: roots,
+                context: context.raw,
+                time: nil
+            ) {
+                X509_verify_cert($0)
+            }
+            return verdict == 1
+        }
+    }
+
     /// Calls `body` with a store of roots and the certificates that may lead to them, both borrowed: what the
     /// judge trusts if it trusts the chain, else the roots of the context and what the server sent.
     func withTrust<Result>(

@@ -106,6 +106,9 @@ struct ChainEndTests {
         for others in [[issuer.certificate, other.certificate], [other.certificate, issuer.certificate]] {
             let record = try await record(leaf.sent(with: [twin] + others))
             #expect(record.passed)
+            let words = "refused by clients that try one path, as OpenSSL's: another issuer comes first"
+            let isRefused = others[0].der == other.certificate.der
+            #expect(record.warnings.contains { $0.id == .chainOrder && $0.text == words } == isRefused)
             #expect(isEnd(record, of: issuer.certificate))
             #expect(record.warnings.map(\.text).contains("issuer Lab Issuing CA E1 has 2 days left"))
         }

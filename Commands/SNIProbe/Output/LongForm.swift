@@ -24,14 +24,12 @@ struct LongForm {
         var text = ""
         if let served = record.served {
             text += certificate(served)
-            if !record.passed && hasFault(about: .chain) || record.passed || verbose {
-                text += chain(served.chain)
-            }
+            if record.passed || verbose || hasFault(about: .chain) { text += chain(served.chain) }
         }
         text += revocation + otherKeys + answers + answer + alert + sni + ech
         if let facts = record.served?.facts { text += handshake(facts) }
         text += hellos + http + time
-        return verbose ? text + details : text
+        return verbose ? text + DetailLines(record: record, style: style).text : text
     }
 
     private var heading: String {
@@ -69,7 +67,8 @@ struct LongForm {
             lines.append("sha256 \(style.hash(leaf.summary.sha256))  \(key(leaf.key))")
         }
         guard isNameWrong else { return style.field("certificate", texts: lines) + hash }
-        return style.field("asked for", text: target.name) + style.field("served", texts: lines) + hash
+        let asked = target.name + (record.otherNameSent.map { ", with SNI \(style.safe($0))" } ?? "")
+        return style.field("asked for", text: asked) + style.field("served", texts: lines) + hash
     }
 
     private var revocation: String {
@@ -183,8 +182,7 @@ struct LongForm {
     }
 
     private var sni: String {
-        guard let text = SNIWords(record: record, style: style).text else { return "" }
-        return style.field("SNI", text: text)
+        SNIWords(record: record, style: style).text.map { style.field("SNI", text: $0) } ?? ""
     }
 
     private var ech: String {
@@ -246,16 +244,11 @@ struct LongForm {
         if observation.attempts > 1 { parts.append("after \(observation.attempts) attempts") }
         return style.field("time", text: parts.joined(separator: "  "))
     }
-
-    private var details: String {
-        DetailLines(record: record, style: style).text
-    }
 }
 
 extension ResponseHead {
     /// The `max-age` of Strict-Transport-Security in seconds.
     var hstsMaximumAge: Int? {
-        guard let field = headers["Strict-Transport-Security"] else { return nil }
-        return HSTSPolicy(Array(field.utf8)).map { Int($0.maximumAge) }
+        headers["Strict-Transport-Security"].flatMap { HSTSPolicy(Array($0.utf8)) }.map { Int($0.maximumAge) }
     }
 }

@@ -35,6 +35,9 @@ struct ProbeRecord: Sendable {
         return names.first
     }
 
+    /// The name in SNI, if it is not that of the host.
+    var otherNameSent: String? { sni.sent == target.host.name?.text ? nil : sni.sent }
+
     /// What distinguishes this record from others of the run, and is the same in the next one.
     var key: String {
         Self.key(

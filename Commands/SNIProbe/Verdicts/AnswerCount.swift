@@ -108,19 +108,17 @@ struct AnswerCount {
             let leaf = served.chain.leaf
             let names = leaf.map { ServedNames($0).first(1) } ?? "other names"
             guard served.chain.match(identity) != nil else {
-                let kind = Kind.fault(.nameMismatch)
-                return Answer(outcome: handshake.outcome, kind: kind, words: "serve \(names)")
-            }
-            let hash = leaf.map { Hex.encode(Array($0.summary.sha256.prefix(4))) } ?? ""
-            guard let fault = fault(served) else {
                 return Answer(
                     outcome: handshake.outcome,
-                    kind: .right,
-                    words: "serve the right certificate \(hash)"
+                    kind: .fault(.nameMismatch),
+                    words: "serve \(names)"
                 )
             }
-            let words = "serve certificate \(hash): \(fault.brief)"
-            return Answer(outcome: handshake.outcome, kind: .fault(fault.id), words: words)
+            let hash = leaf.map { Hex.encode(Array($0.summary.sha256.prefix(4))) } ?? ""
+            let fault = fault(served)
+            let words = fault.map { "certificate \(hash): \($0.brief)" } ?? "the right certificate \(hash)"
+            let kind = fault.map { Kind.fault($0.id) } ?? .right
+            return Answer(outcome: handshake.outcome, kind: kind, words: "serve \(words)")
         }
     }
 
@@ -160,7 +158,7 @@ extension Observation {
 
     /// The other cause of a result that depends on the name, if chance has been unkind.
     var orSeveral: String {
-        often.isEmpty ? "" : "; or several servers answer there, in turn: --repeat 20 counts their answers"
+        often.isEmpty ? "" : "; or several servers answer there: --repeat 20 counts their answers"
     }
 
     /// The other cause of connections that are lost: they were made at the same time.

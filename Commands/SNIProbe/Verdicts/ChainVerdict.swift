@@ -33,8 +33,11 @@ struct ChainVerdict {
             append(unknownIssuer(chain.judgement.anchor ?? chain.judgement.top?.subject))
         case .unknownIssuer: append(openEnd)
         case .badSignature: append(Fault(.badSignature, "invalid signature\(place(fault))"))
-        case .weakKey: append(weakKey(fault))
-        case .weakSignature: append(weakDigest(fault))
+        case .weakKey:
+            let key = chain.certificate(at: fault.depth)?.key
+            append(weak("key", key.map { "\($0.type) \($0.bits)" }, fault))
+        case .weakSignature:
+            append(weak("signature", chain.certificate(at: fault.depth)?.signature, fault))
         case .issuerIsNotCA:
             append(
                 Fault(.certificateInvalid, "issuer \(chain.subject(at: fault.depth) ?? "above") is not a CA")
@@ -47,7 +50,8 @@ struct ChainVerdict {
             break
         case .wrongPurpose:
             let words = "certificate is not for TLS servers\(place(fault))"
-            append(Fault(.wrongPurpose, words, brief: "not for servers"))
+            let brief = fault.depth > 0 ? "issuer not for servers" : "not for servers"
+            append(Fault(.wrongPurpose, words, brief: brief))
         default: append(Fault(.certificateInvalid, "\(fault.reason)\(place(fault))"))
         }
     }
@@ -61,8 +65,9 @@ struct ChainVerdict {
     /// a root or an intermediate.
     private var openEnd: Fault {
         guard let top = chain.judgement.top else { return unknownIssuer(nil) }
-        guard !top.issuerURLs.isEmpty, chain.isLeaf(top) else { return unknownIssuer(top.issuer) }
-        guard chain.hasNamesake(ofIssuerOf: top) else {
+        let isLeaf = !top.isSelfIssued && top.summary == chain.leaf?.summary
+        guard !top.issuerURLs.isEmpty, isLeaf else { return unknownIssuer(top.issuer) }
+        guard chain.certificates.dropFirst().contains(where: { $0.subject.full == top.issuer.full }) else {
             return Fault(
                 .intermediateMissing,
                 "intermediate certificate missing",
@@ -75,8 +80,7 @@ struct ChainVerdict {
     }
 
     private func unknownIssuer(_ name: NameText?) -> Fault {
-        guard let name else { return Fault(.unknownIssuer, "unknown issuer") }
-        return Fault(.unknownIssuer, "unknown issuer: \(name.short)")
+        Fault(.unknownIssuer, "unknown issuer" + (name.map { ": \($0.short)" } ?? ""))
     }
 
     private func dated(_ id: Fault.ID, fault: CertificateFault, date: Int?, words: String) -> Fault {
@@ -93,16 +97,9 @@ struct ChainVerdict {
         return Fault(id, "issuer \(name) \(words)\(when ?? "")", brief: "issuer \(words)")
     }
 
-    private func weakKey(_ fault: CertificateFault) -> Fault {
-        let key = chain.certificate(at: fault.depth)?.key
-        let size = key.map { " (\($0.type) \($0.bits))" } ?? ""
-        return Fault(.weakCertificate, "key too weak\(size)\(place(fault))", brief: "weak key\(size)")
-    }
-
-    private func weakDigest(_ fault: CertificateFault) -> Fault {
-        let algorithm = chain.certificate(at: fault.depth).map { " (\($0.signature))" } ?? ""
-        let words = "signature too weak\(algorithm)\(place(fault))"
-        return Fault(.weakCertificate, words, brief: "weak signature\(algorithm)")
+    private func weak(_ part: String, _ kind: String?, _ fault: CertificateFault) -> Fault {
+        let kind = kind.map { " (\($0))" } ?? ""
+        return Fault(.weakCertificate, "\(part) too weak\(kind)\(place(fault))", brief: "weak \(part)\(kind)")
     }
 
     private func place(_ fault: CertificateFault) -> String {
@@ -124,16 +121,6 @@ extension ExaminedChain {
     /// certificate.
     fileprivate func root(at depth: Int) -> String? {
         depth > 0 && depth == judgement.path.count - 1 ? judgement.anchor?.short : nil
-    }
-
-    /// Whether this is the server's own certificate, which no CA certificate that was sent has signed.
-    fileprivate func isLeaf(_ certificate: ServedCertificate) -> Bool {
-        !certificate.isSelfIssued && certificate.summary == leaf?.summary
-    }
-
-    /// Whether a certificate with the name of this one's issuer was sent.
-    fileprivate func hasNamesake(ofIssuerOf certificate: ServedCertificate) -> Bool {
-        certificates.dropFirst().contains { $0.subject.full == certificate.issuer.full }
     }
 
     fileprivate func subject(at depth: Int) -> String? { certificate(at: depth)?.subject.short }

@@ -57,8 +57,10 @@ struct HintWriter {
         case .defaultCertificate where isNearMiss, .nameMismatch where isNearMiss:
             "the certificate is close, but does not cover \(.host): have one issued with that name as DNS SAN"
         case .defaultCertificate where record.sni.sent == nil: noNameSent
+        case .nameMismatch,
+            .defaultCertificate where record.otherNameSent != nil:
+            mismatch
         case .defaultCertificate: stranger
-        case .nameMismatch: mismatch
         case .expired where isOfThisMachine, .notYetValid where isOfThisMachine:
             "the server is not to blame: update the roots of this machine (the package ca-certificates), or what --ca names"
         case .expired where isLeafCurrent:
@@ -73,6 +75,8 @@ struct HintWriter {
         case .badSignature: "the certificate is damaged, or forged: install it again"
         case .weakCertificate:
             "current clients refuse it: have a new one issued with a larger key and SHA-256"
+        case .wrongPurpose where record.faults.contains { $0.brief == "issuer not for servers" }:
+            "an issuer of it is not for servers: have one issued by another authority"
         case .wrongPurpose: "have one issued for servers (extended key usage serverAuth)"
         case .certificateInvalid:
             "the chain breaks a rule that clients enforce: have the certificate reissued, or install the current "
@@ -116,7 +120,7 @@ struct HintWriter {
         "the certificate is not the same on all IPs: see which of them the renewal has not reached"
 
     private var stranger: HintText {
-        let start: HintText = "\(.ip) does not know \(.host)\(often). Set the host up there, or "
+        let start: HintText = "\(.ip) does not know \(.host)\(often)\(orSeveral). Set the host up there, or "
         switch record.observation.probe.source {
         case .resolvers(let names):
             return start
@@ -185,13 +189,14 @@ struct HintWriter {
             return "certificates are for names as a rule: give the name, "
                 + "sni-probe NAME\(record.target.port == 443 ? "" : ":\(record.target.port)") @\(.at)"
         }
-        if let sent = record.sni.sent, sent != record.target.host.name?.text {
+        if let sent = record.otherNameSent {
             return
                 "the name sent was \(sent), the certificate is checked against \(.host): leave out --sni to ask "
                 + "for the host itself"
         }
         switch record.sni.verdict {
-        case .selectsWrong where answersOtherwise:
+        // If the other handshake was refused, this certificate may be the one for all names.
+        case .selectsWrong where record.observation.second?.served != nil:
             return
                 "\(.ip) has an entry for \(.host), with the wrong certificate\(often): without SNI "
                 + "another one comes. Look at what is set up for that name" + "\(orSeveral)"
@@ -201,10 +206,6 @@ struct HintWriter {
         default: return "look at what is set up for \(.host) on \(.ip)"
         }
     }
-
-    /// Whether the other handshake got a certificate. If it was refused, this certificate may be the one for
-    /// all names.
-    private var answersOtherwise: Bool { record.observation.second?.served != nil }
 
     private var expired: HintText {
         "renew it on \(.ip)\(often); other IPs may have the new one already: "

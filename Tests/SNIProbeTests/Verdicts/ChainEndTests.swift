@@ -172,6 +172,14 @@ struct ChainEndTests {
         #expect(outcome.record?.hint?.text.hasPrefix("the server is not to blame") == true)
     }
 
+    @Test("An issuer that is not for servers is not mended by another use of the leaf")
+    func issuerForMail() async throws {
+        let issuer = try root.intermediate("Mail CA") { $0.purposes = [.emailProtection] }
+        let record = try await record(try issuer.issue(.publicLeaf(host)))
+        #expect(record.faults.map(\.id) == [.wrongPurpose])
+        #expect(record.hint?.text.hasPrefix("an issuer of it is not for servers") == true)
+    }
+
     @Test("A weak signature is that of the certificate that has it")
     func weakIntermediate() async throws {
         let weak = try root.intermediate("Weak CA") { $0.digest = .sha1 }

@@ -71,8 +71,9 @@ struct ElevenEndpointsTests {
             fault: .defaultCertificate,
             says: "wrong certificate",
             hint:
-                "127.0.0.1 does not know www.example.com, in 4 of 4 handshakes. Set the host up there, or check the IP; sni-probe "
-                + "www.example.com probes all that DNS gives."
+                "127.0.0.1 does not know www.example.com, in 4 of 4 handshakes; or several servers answer there: --repeat 20 "
+                + "counts their answers. Set the host up there, or check the IP; sni-probe www.example.com probes all that DNS "
+                + "gives."
         )
     }
 

@@ -159,7 +159,7 @@ struct HintTests {
         #expect(
             try await named.hint?.text
                 == "without the name the same IP answers: something on the path, or the server, filters a.test, in 4 of 4 "
-                + "handshakes; or several servers answer there, in turn: --repeat 20 counts their answers"
+                + "handshakes; or several servers answer there: --repeat 20 counts their answers"
         )
         #expect(try await nameless.passed)
         #expect(

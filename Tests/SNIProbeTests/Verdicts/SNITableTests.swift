@@ -107,6 +107,14 @@ struct SNITableTests {
         let outcome = try await probe("b.test", at: server, "--sni", "a.test", trusting: root.rootPEM)
         #expect(outcome.code == 60)
         #expect(Set(server.records.map(\.serverName)) == ["a.test", nil])
+        // The same with it and without.
+        let strange = try await probe("b.test", at: server, "--sni", "c.test", trusting: root.rootPEM)
+        #expect(strange.faults == ["default_certificate"])
+        for (record, name) in [(outcome.record, "a.test"), (strange.record, "c.test")] {
+            #expect(record?.hint?.text.hasPrefix("the name sent was \(name), ") == true)
+            let text = try LongForm(record: #require(record), style: Style(), verbose: false).text
+            #expect(text.contains("\nasked for    b.test, with SNI \(name)\n"), "\(text)")
+        }
     }
 
     @Test("With --skip-default there is no second handshake and no verdict")

@@ -38,7 +38,7 @@ struct Preamble {
             }
         } catch {
             throw switch error {
-            case .closed: .noTunnel("closed")
+            case .closed: .noTunnel(head.isEmpty ? "closed" : Words.lastLine(head))
             case .reset: .noTunnel("reset")
             case .broken(_, let reason): .noTunnel(reason)
             default: .noTunnel("no answer")

@@ -73,27 +73,23 @@ struct PoolWatch {
     /// learned.
     func compareWithMost(_ record: inout ProbeRecord) {
         // A certificate for other names has a fault already. That it also differs is no news.
-        guard record.matchedName != nil, let most = mostFrequent(Self.host(record)),
+        // Of certificates that equally many show, the one that was seen first.
+        guard record.matchedName != nil,
+            let most = hosts[Self.host(record)]?.max(by: { $0.count < $1.count }),
             let other = record.observation.answers.first(where: { Hex.encode($0.hash) != most.hash }),
             let summary = other.chain.leaf?.summary
         else { return }
         let text = Self.words(summary.notAfter, standard: most)
         let others = most.count - 1
+        let isOwn = most.first == record.observation.probe.address.description
         let who =
             others == 0
-            ? "\(most.first) shows"
+            ? isOwn ? "another of its answers" : "\(most.first) shows"
             : "\(most.first) and \(Words.count(others, of: "other IP")) show"
         record.faults.append(Fault(.differs, "\(text) than \(who)", brief: text))
         if record.hint == nil {
             record.hint = Hint(kind: .differs, words: HintWriter.differs, place: record.hintPlace)
         }
-    }
-
-    /// The certificate that most addresses of a host show; of several the one that was seen first.
-    private func mostFrequent(_ host: String) -> Shown? {
-        var most: Shown?
-        for shown in hosts[host] ?? [] where shown.count > most?.count ?? 0 { most = shown }
-        return most
     }
 
     private static func host(_ record: ProbeRecord) -> String {

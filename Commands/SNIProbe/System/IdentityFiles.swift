@@ -37,7 +37,7 @@ enum IdentityFiles {
         guard secret.contain("PRIVATE KEY-----") else {
             throw UsageError(
                 "there is no private key in \(quoted(keyPath))",
-                hint: hint,
+                hint: secret.first == 0x30 ? "if it is DER: openssl pkey -in FILE makes PEM of it" : hint,
                 code: ExitCode.noInput
             )
         }

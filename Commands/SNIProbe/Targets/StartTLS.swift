@@ -104,7 +104,7 @@ enum StartTLS: String, Sendable, CaseIterable {
         case .postgres:
             [
                 .send([0, 0, 0, 8, 0x04, 0xD2, 0x16, 0x2F]),
-                .receive { $0.isEmpty ? .incomplete : $0 == [UInt8(ascii: "S")] ? .complete : .refused },
+                .receive(Self.postgresReply),
             ]
         case .mysql: [.receive(Self.mysqlGreeting), .send(Self.mysqlRequest)]
         case .xmpp, .xmppServer:
@@ -156,10 +156,24 @@ enum StartTLS: String, Sendable, CaseIterable {
     private static func ldapResponse(_ bytes: [UInt8]) -> Answer {
         guard let message = BER(bytes[...], tag: 0x30) else { return refusal(bytes, tag: 0x30) }
         guard message.isComplete else { return .incomplete }
+        return ldapCode(message) == 0 ? .complete : .refused
+    }
+
+    private static func ldapCode(_ message: BER) -> UInt8? {
         guard let number = BER(message.content, tag: 0x02), Array(number.content) == [1],
             let response = BER(number.rest, tag: 0x78), let code = BER(response.content, tag: 0x0A)
-        else { return .refused }
-        return Array(code.content) == [0] ? .complete : .refused
+        else { return nil }
+        return code.content.count == 1 ? code.content.first : nil
+    }
+
+    /// The letter S is the consent. An error has its length after the letter E.
+    private static func postgresReply(_ bytes: [UInt8]) -> Answer {
+        guard bytes.first == UInt8(ascii: "E") else {
+            return bytes.isEmpty ? .incomplete : bytes == [UInt8(ascii: "S")] ? .complete : .refused
+        }
+        guard bytes.count >= 5 else { return .incomplete }
+        let size = bytes[1..<5].reduce(0) { $0 << 8 | Int($1) }
+        return bytes.count > size || size > 8192 ? .refused : .incomplete
     }
 
     private static func refusal(_ bytes: [UInt8], tag: UInt8) -> Answer {
@@ -179,10 +193,27 @@ enum StartTLS: String, Sendable, CaseIterable {
         return bytes[zero + 15] & 0x08 != 0 ? .complete : .refused
     }
 
-    /// What a refusal says. Of an error of MySQL that is its number and its text.
+    /// What a refusal says, where there are words among other things.
     func words(of refusal: [UInt8]) -> [UInt8] {
-        guard self == .mysql, refusal.count > 7, refusal[4] == 0xFF else { return refusal }
-        return Array("ERROR \(Int(refusal[5]) | Int(refusal[6]) << 8): ".utf8) + refusal[7...]
+        let words: [UInt8]? =
+            switch self {
+            case .mysql where refusal.count > 7 && refusal[4] == 0xFF:
+                Array("ERROR \(Int(refusal[5]) | Int(refusal[6]) << 8): ".utf8) + refusal[7...]
+            case .mysql where refusal.count > 7 && refusal[4] == 10:
+                Array("MySQL ".utf8) + refusal[5...].prefix { $0 != 0 } + Array(" without TLS".utf8)
+            case .ldap:
+                BER(refusal[...], tag: 0x30).flatMap(Self.ldapCode).map { Array("result code \($0)".utf8) }
+            case .postgres:
+                // Fields that end with a zero; that of the letter M is the message.
+                refusal.dropFirst(5).split(separator: 0).first { $0.first == UInt8(ascii: "M") }
+                    .map { Array("ERROR: ".utf8) + $0.dropFirst() }
+            case .xmpp, .xmppServer:
+                Self.text(refusal).firstRange(of: "<stream:error").map {
+                    Array(Self.text(refusal)[$0.lowerBound...].utf8)
+                }
+            default: nil
+            }
+        return words ?? refusal
     }
 
     /// The request of MySQL for TLS: capabilities (protocol 4.1, secure connection, TLS), packet size,

@@ -35,6 +35,8 @@ extension FailureVerdict {
             .notTLS(.http) where mayRefuseHeader:
             HintWriter.unexpectedHeader
         case .closed, .reset: lost
+        case .notTLS where settings.upgrade != nil && !endsBeforeTLS:
+            "the server has agreed to change to TLS, and goes on without it: look at its log"
         case .notTLS(let other) where other.upgrade != nil && firstBytes.greetsByRefusing: Self.turnedAway
         case .notTLS(.http): "try http://\(.host):\(port)/ or another port"
         case .noUpgrade(let bytes, let part): noUpgrade(bytes, at: part)
@@ -74,10 +76,11 @@ extension FailureVerdict {
         if bytes.starts(with: "4".utf8), part == .request {
             return "TLS is set up there, but does not work for now: look at the server's log"
         }
-        guard part != .request, bytes.turnsAway else {
+        let isError = bytes.starts(with: "ERROR: ".utf8)
+        guard isError || part != .request && bytes.turnsAway else {
             return "TLS is not set up there for this protocol, or port \(port) speaks another one"
         }
-        return part == .greeting
+        return isError || part == .greeting
             ? Self.turnedAway
             : "the server refuses how this client introduces itself, before it is asked for TLS: its words say why"
     }
@@ -158,14 +161,7 @@ extension FailureVerdict {
 
     private var refusesBoth: HintText {
         "it refuses with the name and without: no certificate is set up there, or it requires ciphers that "
-            + "current clients do not offer" + orIntolerant
-    }
-
-    /// Some servers, and filters before them, break off when they see a version that they do not know, where
-    /// they ought to choose an older one (RFC 8446, appendix D.5).
-    private var orIntolerant: HintText {
-        settings.versions.lowerBound == .tls12 && settings.versions.upperBound == .tls13
-            ? "; or it does not tolerate TLS 1.3: --tls 1.2 shows that" : ""
+            + "current clients do not offer"
     }
 
     private var noName: HintText {
@@ -183,6 +179,11 @@ extension FailureVerdict {
         if settings.upgrade != nil {
             return
                 "the server has agreed to change to TLS, and ends the connection then without an alert: look at its log"
+        }
+        if settings.proxy != nil, sni != .refused {
+            return
+                "the proxy has given the tunnel, in which the connection ends without a word: look at its log, and at the "
+                + "server's"
         }
         if isAlikeOnBothSides {
             return

@@ -57,7 +57,8 @@ struct ClientSideTests {
         let client = try root.issue(.client("probe"))
         let other = try root.issue(.client("other"))
         let encrypted = "-----BEGIN ENCRYPTED PRIVATE KEY-----\nAAAA\n-----END ENCRYPTED PRIVATE KEY-----\n"
-        try await withFiles([client.chainPEM, client.keyPEM, encrypted, other.keyPEM]) { paths in
+        let files = [client.chainPEM, client.keyPEM, encrypted, other.keyPEM, "0\u{1}"]
+        try await withFiles(files) { paths in
             let cases: [([String], String)] = [
                 (["--cert", paths[0]], "there is no private key in"),
                 (["--cert", paths[1]], "there is no certificate in PEM in"),
@@ -69,6 +70,9 @@ struct ClientSideTests {
                     _ = try Options(options + ["a.test"])
                 } throws: { ($0 as? UsageError)?.what.contains(words) == true }
             }
+            #expect {
+                _ = try Options(["a.test", "--cert", paths[0], "--key", paths[4]])
+            } throws: { ($0 as? UsageError)?.hint?.hasPrefix("if it is DER: ") == true }
             let mismatch = try await Program.run([
                 "a.test@127.0.0.1:1", "--cert", paths[0], "--key", paths[3],
             ])

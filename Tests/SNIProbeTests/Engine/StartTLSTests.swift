@@ -168,6 +168,48 @@ struct StartTLSTests {
         #expect(record.hint?.text.contains("turns this client away") == true)
     }
 
+    @Test("What a binary protocol refuses with is told in words, without what is around them")
+    func wordsOfRefusals() async throws {
+        let fields = Array("SFATAL\0C53300\0Msorry, too many clients already\0\0".utf8)
+        let error = "<stream:error><host-unknown xmlns='urn:ietf:params:xml:ns:xmpp-streams'/></stream:error>"
+        let cases: [(StartTLS, [DialogueRelay.Step], String)] = [
+            (
+                .postgres, [.skip(8), .sendBytes([0x45, 0, 0, 0, UInt8(fields.count + 4)] + fields)],
+                "'ERROR: sorry, too many clients already'"
+            ),
+            (.mysql, [.sendBytes(Self.greeting(0xF7))], "'MySQL 8.0.36 without TLS'"),
+            (
+                .ldap, [.skip(31), .sendBytes([0x30, 0x0C, 2, 1, 1, 0x78, 7, 0x0A, 1, 52, 4, 0, 4, 0])],
+                "'result code 52'"
+            ),
+            (
+                .xmpp,
+                [
+                    .skipTo("streams'>"),
+                    .send("<?xml version='1.0'?><stream:stream>\(error)</stream:stream>"),
+                ],
+                "'<stream:error><host-unknown"
+            ),
+        ]
+        for (upgrade, steps, words) in cases {
+            let relay = try DialogueRelay(steps + [.skip(1)], to: 0)
+            let record = try await probe(relay, "--starttls", upgrade.rawValue).record
+            let text = record?.faults.first?.text ?? ""
+            #expect(text.contains(" change to TLS: \(words)"), "\(text)")
+            #expect(record?.hint?.text.contains("turns this client away") == (upgrade == .postgres))
+        }
+    }
+
+    @Test("A server that agrees to change to TLS and goes on without it is said to")
+    func plainAfterAgreement() async throws {
+        let steps: [DialogueRelay.Step] = [
+            .send("+OK\r\n"), .skipTo("\r\n"), .send("+OK begin\r\n-ERR what?\r\n"), .skip(1),
+        ]
+        let record = try await probe(try DialogueRelay(steps, to: 0), "--starttls", "pop3").record
+        #expect(record?.faults.map(\.id) == [.notTLS])
+        #expect(record?.hint?.text.hasPrefix("the server has agreed to change to TLS") == true)
+    }
+
     @Test("The hint says at which part of the dialogue the server refuses")
     func parts() async throws {
         let cases: [(StartTLS, [DialogueRelay.Step], String)] = [

@@ -66,7 +66,8 @@ struct TunnelTests {
                 "HTTP/1.1 407 Proxy Authentication Required\r\n\r\n",
                 "'HTTP/1.1 407 Proxy Authentication Required'"
             ),
-            ("HTTP/1.1 503\r\n\r\n", "'HTTP/1.1 503'"), ("SSH-2.0-x\r\n\r\n", "'SSH-2.0-x'"), ("", "closed"),
+            ("HTTP/1.1 503\r\n\r\n", "'HTTP/1.1 503'"), ("SSH-2.0-x\r\n\r\n", "'SSH-2.0-x'"),
+            ("SSH-2.0-x\r\n", "'SSH-2.0-x'"), ("", "closed"),
         ]
     )
     func refusals(_ answer: String, _ words: String) async throws {
@@ -76,6 +77,18 @@ struct TunnelTests {
         #expect(outcome.record?.faults.first?.text == "the proxy gives no connection: \(words)")
         #expect(outcome.code == 7)
         #expect(outcome.record?.hint?.text.contains("ask who runs the proxy") == true)
+    }
+
+    @Test("A connection that ends in the tunnel expects no header of a load balancer")
+    func endsInTunnel() async throws {
+        let relay = try DialogueRelay(
+            [.expect(Self.head + "\r\n"), .send("HTTP/1.1 200\r\n\r\n")],
+            to: 0,
+            connections: 20
+        )
+        let words = ["a.test:8443@203.0.113.7", "--proxy", "http://127.0.0.1:\(relay.port)/"]
+        let hint = try await SNIProbeTests.probe(words, trusting: root.rootPEM).record?.hint?.text ?? ""
+        #expect(hint.hasPrefix("the proxy has given the tunnel"), "\(hint)")
     }
 
     @Test("A proxy that cannot be reached is named, and not the server")

@@ -129,15 +129,6 @@ struct ExactCausesTests {
         #expect(record.hint?.text.contains("wants a client certificate") == true)
     }
 
-    @Test("A server that may not tolerate TLS 1.3 has a hint at --tls 1.2, unless that was given")
-    func intolerant() async throws {
-        let script: ByteScript = [.awaitArrival, .alert(40), .awaitClose]
-        #expect(try await record(of: script).hint?.text.contains("--tls 1.2") == true)
-        #expect(try await record(of: script, "--tls", "1.2").hint?.text.contains("--tls 1.2") == false)
-        // One that says nothing has one likely cause.
-        #expect(try await record(of: [.awaitArrival, .cut]).hint?.text.contains("--tls 1.2") == false)
-    }
-
     @Test(
         "A protocol without TLS is recognised by its first bytes, and its hint has what --starttls takes",
         arguments: [

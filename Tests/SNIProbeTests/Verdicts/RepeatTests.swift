@@ -163,6 +163,13 @@ struct RepeatTests {
             trusting: lab.root.rootPEM
         )
         #expect(same.code == 90 && same.faults == ["differs"])
+        // The first answer is that of most, and of no other address.
+        if old == 1 {
+            let two = try server { $0 == 0 ? new : late }
+            let words = ["\(host)@\(two.authority)", "--same", "--repeat", "2"]
+            let text = try await probe(words, trusting: lab.root.rootPEM).record?.faults.first?.text
+            #expect(text == "older certificate than another of its answers")
+        }
         var records: [ProbeRecord] = []
         for turn in 0..<2 {
             let server = try server { $0 % 2 == turn ? late : new }

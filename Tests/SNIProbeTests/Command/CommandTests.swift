@@ -152,7 +152,7 @@ struct CommandTests {
         let program = try RunningProgram([
             "a.test@\(silent.authority)", "b.test@\(dead.authority)", "a.test@\(last.authority)", "-j", "2",
             "-t",
-            "30s", "--skip-default", "--json",
+            "24h", "--skip-default", "--json",
         ])
         // With two at once the last one begins when the second one is done.
         _ = try await last.nextRecord()

@@ -4,8 +4,9 @@
 //                   a path that begins with a slash: the file has the text
 //   CLIENT_TIME     seconds since 1970                                              absent: the real time
 //
-// A name of CLIENT_CONNECT gets made-up addresses, 240.0.HOST.N, for its Nth address. Connecting to one of them, or to
-// an address that CLIENT_CONNECT has, leads to the address behind the equals sign. Connecting elsewhere fails.
+// A name of CLIENT_CONNECT gets made-up addresses for its Nth address, 240.0.HOST.N or, of IPv6, 100::HOST:N. Connecting to
+// one of them, or to an address that CLIENT_CONNECT has, leads to the address behind the equals sign. Connecting elsewhere
+// fails.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <dlfcn.h>
@@ -106,7 +107,7 @@ static int address_of(int wanted, int port, int number, struct endpoint *found) 
 
 int getaddrinfo(const char *node, const char *service, const struct addrinfo *hints, struct addrinfo **found) {
     char address[64];
-    struct endpoint ignored;
+    struct endpoint target;
     struct addrinfo numeric = hints ? *hints : (struct addrinfo){0};
     unsigned char bytes[16];
     int is_address = node && (inet_pton(AF_INET, node, bytes) == 1 || inet_pton(AF_INET6, node, bytes) == 1);
@@ -114,18 +115,19 @@ int getaddrinfo(const char *node, const char *service, const struct addrinfo *hi
     int asks_for_address = hints && hints->ai_flags & AI_NUMERICHOST;
     if (!getenv("CLIENT_CONNECT") || !node || is_address || asks_for_address)
         return NEXT(getaddrinfo)(node, service, hints, found);
-    int index = index_of(node), port = service ? atoi(service) : 0;
-    if (index < 0 || !address_of(index, port, 0, &ignored)) return EAI_NONAME;
-    if (numeric.ai_family == AF_INET6) return EAI_NONAME;
+    int index = index_of(node), port = service ? atoi(service) : 0, status = EAI_NONAME;
     numeric.ai_flags |= AI_NUMERICHOST;
-    for (int number = 0; number < 32 && address_of(index, port, number, &ignored); number++) {
-        snprintf(address, sizeof address, "240.0.%d.%d", index, number);
+    for (int number = 0; index >= 0 && number < 32 && address_of(index, port, number, &target); number++) {
+        // A client may treat the families differently.
+        int is_six = strchr(target.host, ':') != NULL;
+        if (numeric.ai_family == (is_six ? AF_INET : AF_INET6)) continue;
+        snprintf(address, sizeof address, is_six ? "100::%x:%x" : "240.0.%d.%d", index, number);
         // glibc frees a list one by one, so lists can be joined.
-        int status = NEXT(getaddrinfo)(address, service, &numeric, found);
+        status = NEXT(getaddrinfo)(address, service, &numeric, found);
         if (status != 0) return status;
         while (*found) found = &(*found)->ai_next;
     }
-    return 0;
+    return status;
 }
 
 // Where the job leads for an address that a program connects to.
@@ -138,6 +140,9 @@ static int target_of(const struct sockaddr *address, struct endpoint *found) {
             memcpy(&four.sin_addr, six->sin6_addr.s6_addr + 12, 4);
             return target_of((const void *)&four, found);
         }
+        const unsigned char *bytes = six->sin6_addr.s6_addr;
+        if (bytes[0] == 1 && !bytes[1])
+            return address_of(bytes[12] << 8 | bytes[13], ntohs(six->sin6_port), bytes[14] << 8 | bytes[15], found);
         inet_ntop(AF_INET6, &six->sin6_addr, host, sizeof host);
         return address_of(index_of(host), ntohs(six->sin6_port), 0, found);
     }
@@ -149,7 +154,11 @@ static int target_of(const struct sockaddr *address, struct endpoint *found) {
     return index_of(host) >= 0 && address_of(index_of(host), ntohs(four->sin_port), 0, found);
 }
 
+// Gives a descriptor a socket of this family. A program that connects again to hear the end of it keeps its socket.
 static int replace_socket(int descriptor, int family) {
+    int has = 0;
+    socklen_t size = sizeof has;
+    if (getsockopt(descriptor, SOL_SOCKET, SO_DOMAIN, &has, &size) == 0 && has == family) return 0;
     int made = socket(family, SOCK_STREAM, 0);
     if (made < 0) return -1;
     fcntl(made, F_SETFL, fcntl(descriptor, F_GETFL));

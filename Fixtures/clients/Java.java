@@ -72,6 +72,8 @@ public final class Java {
         for (Object each : list(job.get("requests")))
             for (String[] field : fields(object(each)))
                 if (!(field[0] + field[1]).chars().allMatch(unit -> unit < 128)) throw new Leave("it sends fields of ASCII only");
+        for (var entry : object(job.get("connect")).entrySet())
+            if (entry.getKey().matches("(\\[|[\\d.]+:).*") && strings(entry.getValue()).size() > 1) throw new Leave("it looks up no address");
         StringBuilder text = new StringBuilder(";");
         for (var entry : object(job.get("connect")).entrySet())
             text.append(entry.getKey()).append('=').append(String.join(",", strings(entry.getValue()))).append(';');

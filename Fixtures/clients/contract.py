@@ -212,6 +212,13 @@ def addresses(job, host, port):
     return []
 
 
+def require_lookup(job):
+    """Leaves the job out if an address has several, for a client that is led by its look-ups: it looks none up."""
+    for endpoint, targets in job["connect"].items():
+        if len(targets) > 1 and is_address(split(endpoint)[0]):
+            raise Leave("it looks up no address")
+
+
 def replace_lookup(job):
     """Makes `socket.getaddrinfo` answer from the job. The client's own code tries the addresses."""
 

@@ -185,6 +185,9 @@ while (($line = fgets(STDIN)) !== false) {
         // The streams answer too many redirects with the last of them.
         $redirects = $streams ? ['downgrade'] : ['downgrade', 'limit'];
         require_of_job($job, [...$basic, ...$more], $redirects, $streams ? [] : ['connections', 'cookies']);
+        foreach ($job['connect'] as $endpoint => $addresses) {
+            if ($streams && count($addresses) > 1 && preg_match('/^(\[|[\d.]+:)/', $endpoint)) throw new Leave('it looks up no address');
+        }
         if ($job['settings']['proxy']['addresses'] ?? false) throw new Leave('it gives a proxy no addresses');
         $reply = ['results' => results($job)];
     } catch (Leave $leave) {

@@ -73,6 +73,7 @@ def open_client(job):
         time=True,
         stream=False,
     )
+    contract.require_lookup(job)
     if "time" in job and any(request["url"].startswith("https:") for request in job["requests"]):
         raise contract.Leave("it judges certificates by the clock that its cookies have")
     folder = tempfile.TemporaryDirectory()

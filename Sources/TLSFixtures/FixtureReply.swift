@@ -4,6 +4,8 @@ public struct FixtureReply: Sendable {
     public enum Ending: Sendable {
         /// The connection stays open, unless the request or the framing requires that it be closed.
         case keep
+        /// The connection stays open, whatever the request says about its end.
+        case leaveOpen
         /// The reply carries "Connection: close", then the connection is closed cleanly.
         case close
         /// The connection is closed cleanly, but no header field announces it.

@@ -45,9 +45,9 @@ struct HTTPConversation {
             case .cut: return .serverCut
             case .reset: return .serverReset
             case .close, .closeUnannounced: return .serverClosed
-            case .keep: break
+            case .keep where !keeps: return .serverClosed
+            case .keep, .leaveOpen: break
             }
-            guard keeps else { return .serverClosed }
             try drain(content)
             number += 1
         }

@@ -209,6 +209,14 @@ struct HTTPServerTests {
         #expect(await talk(to: scripted, sending: request + request).bytes == Array(answer.utf8))
     }
 
+    @Test("A reply leaves the connection open if it says so, whatever the request asks for")
+    func leftOpen() async throws {
+        let request = "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+        let server = try FixtureServer.start { .text("ok").then($0.target == "/" ? .leaveOpen : .keep) }
+        let reply = await talk(to: server, sending: request + request.replacing("/ ", with: "/last "))
+        #expect(reply.text.components(separatedBy: "\r\n\r\nok").count == 3 && reply.end == .fin)
+    }
+
     @Test("A server that has announced the end of the connection serves no more on it")
     func announcedClose() async throws {
         let get = "GET / HTTP/1.1\r\nHost: x\r\n\r\n"

@@ -118,9 +118,10 @@ enum Options: Equatable {
             hand, with a command for curl.
 
         tls-fixtures serve --badssl [--suffix badssl.test] [--listen IP:PORT] [--files FOLDER]
-            Serves a local badssl behind one port: https://expired.badssl.test and so on, each certificate made at
-            start under a root of its own, and plain HTTP. Prints the cases, the root and a client certificate as
-            JSON; --files also writes root.pem and client.pem, once it serves. docs/Badssl.md says more.
+            Serves a local badssl behind one port: https://expired.badssl.test and so on, each certificate made
+            when it is first asked for, under a root of its own, and plain HTTP. Prints the cases, the root and a
+            client certificate as JSON; --files also writes root.pem and client.pem, once it serves. docs/Badssl.md
+            says more.
 
         tls-fixtures run [TOPIC ...] [--client CLIENT] ... [--proxy COMMAND] ... [--name TEXT] [--right RIGHT,...]
                          [--baseline FILE] [--json|--junit|--failures|--list] [--jobs N] [--repeat N]

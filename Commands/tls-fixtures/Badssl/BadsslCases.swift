@@ -34,7 +34,7 @@ extension BadsslCase {
         .leaf("ecc256", .accept, "an ECDSA key, P-256"),
         .leaf("ecc384", .accept, "an ECDSA key, P-384") { $0.key = .p384 },
         .leaf("rsa2048", .accept, "an RSA key of 2048 bits") { $0.key = .rsa(2048) },
-        .leaf("rsa4096", .accept, "an RSA key of 4096 bits; made at the first connection") {
+        .leaf("rsa4096", .accept, "an RSA key of 4096 bits") {
             $0.key = .rsa(4096)
         },
         .leaf("1000-sans", .accept, "a thousand names") { $0.addNames(1000) },

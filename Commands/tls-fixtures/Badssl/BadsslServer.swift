@@ -28,6 +28,8 @@ struct BadsslServer {
         let house = try BadsslHouse(suffix: options.suffix, authority: authority)
         let (list, own) = (Self.list(house, options), BadsslRecords())
         let sites = Dictionary(uniqueKeysWithValues: BadsslCase.all.map { (house.name($0.labels), $0) })
+        // Such a key takes seconds on a busy machine, and clients have limits.
+        _ = try sites[house.name("rsa4096")]?.site(house)
         let revoked = try house.root.revocationListPEM([house.revoked])
         let server = try FixtureServer.start(on: address, port: port) { ask in
             switch ask {

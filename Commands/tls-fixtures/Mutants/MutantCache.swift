@@ -44,7 +44,8 @@ struct MutantCache {
         var response = try send(request)
         invalidate(by: response, to: request)
         if mutation == .storesOtherMethods { store(response, to: request, sent: now, came: clock()) }
-        if let found, mutation == .headsRenewDates, request.method == "HEAD" {
+        if let found, request.method == "HEAD", differs(response, from: entries[found]) { entries.remove(at: found) }
+        else if let found, mutation == .headsRenewDates, request.method == "HEAD" {
             var dates = response
             dates.fields.removeAll { $0.key != "date" }
             update(&entries[found], by: dates, sent: now, came: clock())
@@ -100,7 +101,6 @@ struct MutantCache {
         if let tag, mutation != .validatesByDates {
             let own = request.fields.values("if-none-match")
             request.set("If-None-Match", to: (own + [tag]).joined(separator: ", "))
-            return
         }
         let forced = mutation == .validatesByDates ? entry.value("date") : nil
         guard let date = modified ?? forced else { return }
@@ -112,8 +112,13 @@ struct MutantCache {
 
     private func confirms(_ response: MutantResponse, _ entry: Entry) -> Bool {
         guard let tag = response.fields.value("etag"), mutation != .updatesByAny304 else { return true }
-        func weak(_ tag: String?) -> Substring? { tag.map { $0.hasPrefix("W/") ? $0.dropFirst(2) : $0[...] } }
-        return weak(tag) == weak(entry.value("etag"))
+        return tag.isWeakly(entry.value("etag"))
+    }
+
+    private func differs(_ response: MutantResponse, from entry: Entry) -> Bool {
+        ["etag", "content-length"].contains { name in
+            response.fields.value(name).map { $0 != entry.value(name) } ?? false
+        }
     }
 
     private func update(_ entry: inout Entry, by response: MutantResponse, sent: Int64, came: Int64) {
@@ -212,19 +217,26 @@ struct MutantCache {
             || lifetime(of: entry, directives) > age(of: entry, at: now)
     }
 
-    /// An answer to the caller's own conditions, which only a mutant gives.
+    /// An answer to the caller's own conditions. `nil`: they do not hold, or there are none.
     private func conditional(_ request: MutantRequest, _ entry: Entry) -> MutantResponse? {
-        var response = MutantResponse(version: entry.response.version, fields: entry.response.fields)
+        var response = MutantResponse(version: entry.response.version)
+        response.fields = entry.response.fields.without(["content-length"])
         response.use = "hit"
         if mutation == .evaluatesIfMatch, let tag = request.fields.value("if-match") {
             response.status = 412
             return tag == entry.value("etag") ? nil : response
         }
         response.status = 304
+        let tags = request.fields.values("if-none-match").flatMap { $0.splitOutsideQuotes(",") }
+        guard tags.isEmpty || mutation == .modifiedSinceFirst else {
+            let holds = tags.contains { $0.withoutBlanks == "*" || $0.withoutBlanks.isWeakly(entry.value("etag")) }
+            return holds ? response : nil
+        }
         guard let text = request.fields.value("if-modified-since") else { return nil }
-        let isDate = text.cookieDate != nil && text.split(separator: ",").count <= 2
-        let isFirst = mutation == .modifiedSinceFirst && request.fields.has("if-none-match")
-        return isFirst || mutation == .takesAnyModifiedSince && !isDate ? response : nil
+        let since = text.split(separator: ",").count <= 2 ? date(text) : nil
+        let modified = entry.value("last-modified").flatMap(date) ?? date(of: entry)
+        let holds = since.map { modified <= $0 } ?? (mutation == .takesAnyModifiedSince)
+        return holds ? response : nil
     }
 
     private func lifetime(of entry: Entry, _ directives: [String: String]) -> Int64 {
@@ -241,7 +253,7 @@ struct MutantCache {
 
     private func age(of entry: Entry, at now: Int64) -> Int64 {
         let delay = mutation == .agesFromArrival ? 0 : entry.came - entry.sent
-        let corrected = (entry.value("age").map(seconds) ?? 0) + delay
+        let corrected = (entry.response.fields.elements("age").first.map(seconds) ?? 0) + delay
         return max(corrected, entry.came - date(of: entry), 0) + now - entry.came
     }
 
@@ -255,7 +267,8 @@ struct MutantCache {
     private func date(of entry: Entry) -> Int64 { entry.value("date").flatMap(date) ?? entry.came }
 
     private func date(_ text: String) -> Int64? {
-        if mutation == .readsOneDateForm, !text.isIMFDate { return nil }
+        let isKnown = mutation == .readsOneDateForm ? text.isIMFDate : text.uppercased().hasSuffix("GMT") || text.suffix(4).isDigits
+        guard isKnown else { return nil }
         let isShort = text.split(separator: "-").count == 3
         let zone: Int64 = mutation == .readsDatesAsLocal ? 9 * 3600 : 0
         let century: Int64 = mutation == .twoDigitYearsAhead && isShort ? 36525 * 86400 : 0
@@ -282,5 +295,13 @@ struct MutantCache {
             if found[name] == nil { found[name] = value?.filter { $0 != "\"" } ?? "" }
         }
         return found
+    }
+}
+
+extension String {
+    /// Whether two entity tags are equal by weak comparison.
+    fileprivate func isWeakly(_ other: String?) -> Bool {
+        func opaque(_ tag: String) -> Substring { tag.hasPrefix("W/") ? tag.dropFirst(2) : tag[...] }
+        return other.map { opaque(self) == opaque($0) } ?? false
     }
 }

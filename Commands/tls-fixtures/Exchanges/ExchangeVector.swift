@@ -130,11 +130,12 @@ extension ExchangeVector.Answer: FromJSON {
         }
         switch member.name {
         case "close": self = .bytes(try member.value.bytes(), then: .closeUnannounced)
+        case "open": self = .bytes(try member.value.bytes(), then: .leaveOpen)
         case "cut": self = .bytes(try member.value.bytes(), then: .cut)
         case "early": self = .early(try member.value.bytes())
         case "tunnel": self = .tunnel(try member.value.bytes())
         case "script": self = .script(ByteScript(try StrictDecoder.decode(from: member.value)))
-        default: throw value.unknown(member.name, known: "close, cut, early, tunnel, script")
+        default: throw value.unknown(member.name, known: "close, open, cut, early, tunnel, script")
         }
     }
 }

@@ -13,8 +13,10 @@ struct MutantClient: VectorClient {
     enum Habit {
         /// It connects once more than it needs to, and never uses that connection.
         case opensSpares
-        /// It asks again behind a fault.
+        /// It asks again behind a fault, but for what a POST asks.
         case asksAgain
+        /// It sends cookies in another order than it should, or each of them twice.
+        case sendsCookiesBackwards, sendsCookiesTwice
     }
 
     var facts: ClientDescription {
@@ -99,7 +101,8 @@ final class MutantVisit {
                 return .left(why)
             } catch {
                 if !streams.values.contains(where: \.outlivesFault) { closeAll() }
-                let again = habits.contains(.asksAgain) ? try? outcome(of: request) : nil
+                let asksAgain = habits.contains(.asksAgain) && request.method != "POST"
+                let again = asksAgain ? try? outcome(of: request) : nil
                 outcomes.append(again ?? error.outcome)
             }
             if !job.kept.contains(.connections) { closeAll() }
@@ -127,7 +130,10 @@ final class MutantVisit {
             isToKnownHost = secured != nil
             request.url = secured ?? request.url
             let response = try cached(request, at: now)
-            if isProved { known?.note(response.fields, from: request.url, at: now) }
+            let isDeaf =
+                mutation == .hstsOfSuccess && response.status >= 400
+                || mutation == .hstsOfGET && request.method != "GET"
+            if isProved, !isDeaf { known?.note(response.fields, from: request.url, at: now) }
             let locations = response.fields.values("location")
             guard job.settings.follows, [301, 302, 303, 307, 308].contains(response.status),
                 let location = locations.first
@@ -168,8 +174,11 @@ final class MutantVisit {
         var request = asked
         if let cookie = jar?.field(for: request.url, at: now), !request.fields.has("cookie") {
             let joined = mutation == .cookiesWithoutBlanks ? cookie.replacing("; ", with: ";") : cookie
-            let values = mutation == .cookieFields ? joined.split(separator: "; ") : [joined[...]]
-            request.fields += values.map { MutantField("Cookie", String($0)) }
+            var cookies = joined.split(separator: "; ").map(String.init)
+            if habits.contains(.sendsCookiesBackwards) { cookies.reverse() }
+            if habits.contains(.sendsCookiesTwice) { cookies += cookies }
+            let values = mutation == .cookieFields ? cookies : [cookies.joined(separator: "; ")]
+            request.fields += values.map { MutantField("Cookie", $0) }
         }
         var response = try exchange(request)
         let target = "http://\(request.url.authority)\(request.url.target)"
@@ -346,6 +355,7 @@ final class MutantVisit {
             let rest = text.split(separator: "/").dropFirst().joined()
             text = "\(old.scheme.rawValue)://\(old.authority)/\(rest)"
         }
+        if let fragment = old.fragment, !text.contains("#"), mutation != .losesFragments { text += "#\(fragment)" }
         guard let found = try? old.resolving(text) else { throw .refused("no valid location") }
         let new = known?.url(for: found, at: now) ?? found
         let isDowngrade = old.scheme == .https && new.scheme == .http
@@ -370,7 +380,8 @@ final class MutantVisit {
             (request.method, request.body) = ("GET", nil)
             request.fields = request.fields.without([
                 "content-type", "content-length", "content-encoding", "content-language",
-                "content-location", "transfer-encoding", "expect", "digest", "last-modified",
+                "content-location", "content-md5", "transfer-encoding", "trailer", "expect", "digest",
+                "last-modified",
             ])
         } else if request.body != nil {
             try demand(!request.isStream, "the content was sent already")

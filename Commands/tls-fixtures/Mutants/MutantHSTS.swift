@@ -11,7 +11,9 @@ struct MutantHSTS {
     func url(for url: HTTPURL, at now: Int64) -> HTTPURL? {
         guard url.scheme == .http, mutation != .hstsUnused else { return nil }
         let host = "\(url.host)".lowercased()
+        let nearest = hosts.keys.filter { host == $0 || host.hasSuffix(".\($0)") }.max { $0.count < $1.count }
         let isKnown = hosts.contains { name, entry in
+            if mutation == .hstsNearest, name != nearest { return false }
             let isBySuffix = mutation == .hstsBySuffix && host.hasSuffix(name)
             let isBelow = isBySuffix || host.hasSuffix(".\(name)") && mutation != .hstsOfOneName
             let isForAll = entry.withNamesBelow || mutation == .hstsOfAllBelow || isBySuffix
@@ -36,6 +38,7 @@ struct MutantHSTS {
             return
         }
         if mutation == .hstsNeverUpdated, hosts[host] != nil { return }
+        if age == 0, mutation == .hstsZeroEndsAbove { hosts = hosts.filter { !host.hasSuffix($0.key) } }
         if age > 0 || mutation != .hstsKeepsZero {
             hosts[host] = age > 0 ? (now + age, withNamesBelow) : nil
         }
@@ -59,6 +62,7 @@ struct MutantHSTS {
         }
         let digits = (age ?? "").prefix { $0.isASCII && $0.isNumber }
         guard !digits.isEmpty, digits.count == age?.count || isLenient else { return nil }
+        if mutation == .hstsForgetsLargeAges, Int32(digits) == nil { return nil }
         return (min(Int64(digits) ?? 1 << 40, 1 << 40), below != nil)
     }
 }

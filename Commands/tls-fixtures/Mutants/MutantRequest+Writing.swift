@@ -23,7 +23,7 @@ extension MutantRequest {
         add("Referer", url.withoutFragment.withoutCredentials.text, if: refers)
         lines += fields.without([
             "host", "content-length", "transfer-encoding", "connection", "keep-alive", "proxy-connection",
-            "te", "trailer", "upgrade", "expect",
+            "te", "upgrade", "expect",
         ])
         add("Content-Type", "text/plain", if: mutation == .repeatsContentType && body != nil)
         add("Content-Type", "text/html", if: mutation == .repeatsContentType && body != nil)
@@ -81,6 +81,7 @@ extension MutantRequest {
 
     private func host(_ mutation: Mutation?) -> String {
         if mutation == .hostWithoutPort { return String(url.authority.prefix { $0 != ":" }) }
+        if mutation == .usersInHost, let user = url.user { return "\(user)@\(url.authority)" }
         return mutation == .hostIsAddress ? "127.0.0.1" : url.authority
     }
 
@@ -103,7 +104,7 @@ extension MutantRequest {
     /// Adds the fields of the framing, and returns the content as it is sent.
     private func addFraming(to lines: inout [MutantField], _ mutation: Mutation?) -> [UInt8] {
         func add(_ name: String, _ value: String) { lines.append(MutantField(name, value)) }
-        guard let body else {
+        guard let body, isStream || !body.isEmpty else {
             if ["POST", "PUT", "PATCH"].contains(method) { add("Content-Length", "0") }
             return []
         }

@@ -6,7 +6,7 @@ enum Mutation: String, CaseIterable, Sendable {
     // A folded value is sent as it is.
     case sendsFolds, sendsFoldsWithTabs, sendsFoldsWithoutCR
     case prefixesLineEnd, appendsLineEnd, appendsLineEndToChunks, leadsWithBlank
-    case noHost, noHostForProxies, hostIsAddress, hostWithoutPort, usersForProxies
+    case noHost, noHostForProxies, hostIsAddress, hostWithoutPort, usersInHost, usersForProxies
     case absoluteTargets, emptyTargets, targetsWithoutQuery, queriesWithoutSlash, authorityAsTarget
     case pathsForProxies, tunnelsToURLs, tunnelsWithoutPort, claimsNewerVersion
     // A content is sent without a field that frames it: always, or that of one method.
@@ -23,7 +23,7 @@ enum Mutation: String, CaseIterable, Sendable {
     case optionsWithoutType, tracesWithContent, tracesSecrets, expectsWithoutContent, expectsWithHEAD
     // The content is held back for a while, without Expect.
     case waitsUnasked, waitsWithPUT, waitsWithStreams
-    case ownReferer, ownRefererWithContent, refersWithUsers, refersFromSecret, losesMethod
+    case ownReferer, ownRefererWithContent, refersWithUsers, refersFromSecret, losesMethod, losesFragments
     // Credentials go to another origin: behind one status, of one method, or where it is forgotten to look.
     case leaksBehind301, leaksBehind303, leaksBehind307, leaksBehind308, leaksOfHEAD, leaksOfPOST, leaksOfPUT
     case leaksToNetworkPaths, leaksInLowerCase, leaksOnSecondHop, leaksInClear, leaksUpgraded
@@ -84,6 +84,8 @@ enum Mutation: String, CaseIterable, Sendable {
     case hstsUnused, hstsOfAll, hstsOfOneSpelling, hstsFromClear, hstsOfAddresses, hstsLastField
     case hstsNeverUpdated, hstsKeepsZero, hstsEndsWithoutField, hstsWithoutAge, hstsLenient, hstsOnlyKnown
     case hstsOfOneName, hstsOfAllBelow, hstsBySuffix, hstsKeepsPort80, hstsTakes443
+    // Only the nearest name counts; the end of a policy ends those of names above; or none is taken in.
+    case hstsNearest, hstsZeroEndsAbove, hstsForgetsLargeAges, hstsOfSuccess, hstsOfGET
     // The certificate of a known host is not looked at; a host becomes known though it has a wrong one.
     case hstsIgnoresErrors, hstsDespiteErrors
 

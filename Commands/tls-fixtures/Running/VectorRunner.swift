@@ -197,6 +197,7 @@ struct VectorRunner: Sendable {
             var job = trial.job
             job.patience = patience
             let outcome = await client.run(job)
+            if let why = trial.reasonToLeave(outcome) { return (.left(why), []) }
             return (outcome, await trial.differences(outcome, client.facts) + outcome.crash)
         } catch {
             return (.done([]), [Difference(what: "servers", expected: "started", got: "\(error)")])

@@ -12,8 +12,12 @@ struct HSTSVector: TopicVector {
         var url: SpelledURL
         /// The values of the `Strict-Transport-Security` fields.
         var fields: [[UInt8]]
+        /// The method of the request; `nil`: GET.
+        var method: String?
+        /// The status; `nil`: 200.
+        var status: Int?
 
-        private enum CodingKeys: String, CodingKey { case url, fields = "set" }
+        private enum CodingKeys: String, CodingKey { case url, fields = "set", method, status }
     }
 
     /// A request, and the URL by which it must reach a server.

@@ -79,11 +79,11 @@ extension CookieVector {
         return zip(requests, seen.dropFirst(responses.count)).flatMap { request, got in
             let values = got.head.fieldValues("cookie")
             var cookie = values.isEmpty ? nil : Array(values.joined(separator: Array("; ".utf8)))
+            var (expected, sent) = (request.cookie?.cookies ?? [], cookie?.cookies ?? [])
             // The order of cookies is a SHOULD, with vectors of its own.
-            if !facts.givesReasons, !head.name.hasPrefix("order:"),
-                request.cookie?.cookiesInOrder == cookie?.cookiesInOrder
-            {
-                cookie = request.cookie
+            if !facts.givesReasons, !head.name.hasPrefix("order:") {
+                (expected, sent) = (expected.sorted(), sent.sorted())
+                if cookie != nil, expected == sent { cookie = request.cookie }
             }
             var found = Difference.between(
                 request.url.text,
@@ -91,8 +91,7 @@ extension CookieVector {
                 got: Self.text(cookie)
             )
             // A user agent may ignore a cookie, and may send none (RFC 6265, sections 5.3 and 5.4).
-            let sent = Set(cookie?.cookiesInOrder ?? [])
-            if sent.isSubset(of: request.cookie?.cookiesInOrder ?? []) { found = found.judged(by: .choice) }
+            if sent.isPart(of: expected) { found = found.judged(by: .choice) }
             return cookie == nil ? found.asLess : found
         }
     }
@@ -121,9 +120,9 @@ private final class CookieScript: Sendable {
 }
 
 extension [UInt8] {
-    /// The cookies of a `Cookie` field in alphabetical order, byte for byte.
-    /// Between two there is a semicolon with a space (RFC 6265, section 5.4).
-    fileprivate var cookiesInOrder: [String] { split(separator: [59, 32]).map(\.latin1).sorted() }
+    /// The cookies of a `Cookie` field, byte for byte. Between two there is a semicolon with a space (RFC 6265,
+    /// section 5.4).
+    fileprivate var cookies: [String] { split(separator: [59, 32]).map(\.latin1) }
 
     /// The values of the fields with this lower-case name in a request head.
     fileprivate func fieldValues(_ name: String) -> [[UInt8]] {
@@ -135,5 +134,18 @@ extension [UInt8] {
             if value.last == 13 { value.removeLast() }
             return Array(value)
         }
+    }
+}
+
+extension [String] {
+    /// Whether it lacks some of these, and has the others once each and in their order.
+    fileprivate func isPart(of whole: [String]) -> Bool {
+        var rest = whole[...]
+        return isEmpty || count < whole.count
+            && allSatisfy { text in
+                guard let place = rest.firstIndex(of: text) else { return false }
+                rest = rest[(place + 1)...]
+                return true
+            }
     }
 }

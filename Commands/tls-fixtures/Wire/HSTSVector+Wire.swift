@@ -10,7 +10,7 @@ extension HSTSVector {
         guard places.count == urls.count else { return .unsuitable("its URL has no host to connect to") }
         return .plans([
             TrialPlan {
-                let script = PolicyScript(responses.map(\.fields))
+                let script = PolicyScript(responses)
                 let servers = try NamedServers(reachable(places), authority: authority) { scheme in
                     .http { request in script.answer(request, scheme: scheme) }
                 }
@@ -21,6 +21,9 @@ extension HSTSVector {
                     routes: servers.routes,
                     requests: asked.map { Job.Request(url: $0.text) }
                 )
+                for (index, response) in responses.enumerated() {
+                    job.requests[index].method = response.method ?? "GET"
+                }
                 job.kept = [.hsts]
                 return Trial(job: job, on: servers) { outcome, _ in
                     differences(outcome, reached: script.reached)
@@ -49,11 +52,11 @@ extension HSTSVector {
 
 /// Gives the policy of each response in turn, and records the URLs of all requests.
 private final class PolicyScript: Sendable {
-    private let policies: [[[UInt8]]]
+    private let responses: [HSTSVector.Response]
     private let seen = Locked<[String]>([])
 
-    init(_ policies: [[[UInt8]]]) {
-        self.policies = policies
+    init(_ responses: [HSTSVector.Response]) {
+        self.responses = responses
     }
 
     var reached: [String] { seen.withLock { $0 } }
@@ -65,8 +68,9 @@ private final class PolicyScript: Sendable {
             seen.append((try? HTTPURL(text).text) ?? text)
             return seen.count - 1
         }
-        var bytes = Array("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n".utf8)
-        for policy in index < policies.count ? policies[index] : [] {
+        let response = index < responses.count ? responses[index] : nil
+        var bytes = Array("HTTP/1.1 \(response?.status ?? 200) Text\r\nContent-Length: 0\r\n".utf8)
+        for policy in response?.fields ?? [] {
             bytes += Array("Strict-Transport-Security: ".utf8) + policy + [13, 10]
         }
         return .raw(bytes + [13, 10])

@@ -23,9 +23,17 @@ extension RedirectVector {
                     .http { request in try script.answer(request, scheme: scheme) }
                 }
                 let job = job(routes: servers.routes, authority)
-                return Trial(job: job, on: servers) { outcome, facts in
+                var trial = Trial(job: job, on: servers) { outcome, facts in
                     differences(outcome, seen: script.requests, facts: facts)
                 }
+                // A fragment is not sent.
+                if head.name.hasPrefix("fragment:") {
+                    trial.reasonToLeave = { outcome in
+                        let isSilent = outcome.last.response.map { $0.url == nil } ?? false
+                        return isSilent ? "it does not tell the URL of a response" : nil
+                    }
+                }
+                return trial
             }
         ])
     }
@@ -97,9 +105,16 @@ extension RedirectVector {
     private func endDifferences(_ last: RequestOutcome, facts: ClientDescription) -> [Difference] {
         switch (ending, last.result) {
         case (.answered(let status, let url), .response(let response)):
-            let got = facts.givesReasons ? response.url : nil
-            return (response.status.map { Difference.between("status", expected: status, got: $0) } ?? [])
-                + (got.map { Difference.between("URL", expected: url, got: $0) } ?? [])
+            let statuses = response.status.map { Difference.between("status", expected: status, got: $0) }
+            guard let got = response.url else { return statuses ?? [] }
+            guard !facts.givesReasons else {
+                return (statuses ?? []) + Difference.between("URL", expected: url, got: got)
+            }
+            let (wanted, told) = (Self.told(url), Self.told(got))
+            let urls = Difference.between("URL", expected: wanted.text, got: told.text)
+            // What it asked for has been seen; how it spells that is its own.
+            let isAboutFragment = head.name.hasPrefix("fragment:") && wanted.fragment != told.fragment
+            return (statuses ?? []) + (isAboutFragment ? urls : urls.judged(by: .choice))
         case (.fault(let fault), .failed(_, let detail, _)):
             return facts.givesReasons ? Difference.between("error", expected: fault, got: detail) : []
         case (.answered(let status, _), _):
@@ -113,6 +128,12 @@ extension RedirectVector {
         case (.fault(let fault), _):
             return [Difference(what: "ending", expected: "error \(fault)", got: last.word)]
         }
+    }
+
+    /// A URL as every client may tell it, and its fragment.
+    private static func told(_ text: String) -> (text: String, fragment: String?) {
+        let url = try? HTTPURL(text)
+        return (url?.withoutCredentials.text ?? text, url?.fragment)
     }
 
     /// A Host as all clients would write it: it has no case, and has the port of the scheme if the URL has it

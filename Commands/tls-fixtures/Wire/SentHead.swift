@@ -62,7 +62,7 @@ struct SentHead {
 
     /// What no request may have: lines that are not HTTP, bytes behind the head that nothing frames, two
     /// framings, fields about the connection that are not listed, more lines than one of a field that is no
-    /// list (RFC 9110, section 5.3), and chunked twice.
+    /// list (RFC 9110, section 5.3), chunked twice, and a Host that is none (RFC 9112, section 3.2).
     ///
     /// - Parameter wanted: A head that may have more of them, too.
     func malformations(besides wanted: SentHead? = nil) -> [Difference] {
@@ -70,7 +70,9 @@ struct SentHead {
             let (most, count) = (max(1, wanted.map(count) ?? 0), count(self))
             return count > most ? [Difference(what: what, expected: "once", got: "\(count) times")] : []
         }
+        let hosts = values("host").filter { $0.contains { " \t,/?#@".contains($0) } }
         return faults + unlisted
+            + hosts.map { Difference(what: "Host", expected: "a host", got: $0, right: .must) }
             + Self.fieldsThatComeOnce.flatMap { name in repetitions(name) { $0.values(name).count } }
             // Chunks within chunks (RFC 9112, section 6.1).
             + repetitions("chunked") { $0.elements("transfer-encoding").count { $0 == "chunked" } }

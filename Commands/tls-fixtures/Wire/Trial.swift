@@ -8,6 +8,8 @@ struct Trial {
     /// for vectors about time. It is made and run before the job when that is tried again, and told how long
     /// it took.
     var control: (() throws -> (job: Job, took: (Duration) -> Void))?
+    /// Why a client that reports this is not judged. `nil` if it is.
+    var reasonToLeave: (JobOutcome) -> String? = { _ in nil }
     /// Compares what the client reports, and what the servers saw, with the expectation.
     var differences: (_ outcome: JobOutcome, _ facts: ClientDescription) async -> [Difference]
 }

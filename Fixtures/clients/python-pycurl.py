@@ -138,7 +138,7 @@ def open_client(job):
             code, text = error.args
             return contract.failed(KINDS.get(code) or contract.alert(text), f"curl {code}: {text}")
         # The head of the response is the last one; trailers follow an empty line, and are no part of it.
-        start = max(index for index, line in enumerate(lines) if line.startswith(b"HTTP/"))
+        start = max((index for index, line in enumerate(lines) if line[:5].lower() == b"http/"), default=0)
         end = next((index for index, line in enumerate(lines) if index > start and not line.strip(b"\r\n")), len(lines))
         version, status, reason, found = contract.parse_head(b"".join(lines[start:end]).removesuffix(b"\n"))
         status = status if status is not None else curl.getinfo(pycurl.RESPONSE_CODE)

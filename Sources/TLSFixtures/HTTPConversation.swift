@@ -44,11 +44,9 @@ struct HTTPConversation {
             switch reply.ending {
             case .cut: return .serverCut
             case .reset: return .serverReset
-            case .close, .closeUnannounced: return .serverClosed
-            case .keep where !keeps: return .serverClosed
-            case .keep, .leaveOpen: break
+            case .keep where keeps, .leaveOpen: try drain(content)
+            case .keep, .close, .closeUnannounced: return .serverClosed
             }
-            try drain(content)
             number += 1
         }
     }

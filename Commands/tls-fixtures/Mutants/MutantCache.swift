@@ -44,8 +44,9 @@ struct MutantCache {
         var response = try send(request)
         invalidate(by: response, to: request)
         if mutation == .storesOtherMethods { store(response, to: request, sent: now, came: clock()) }
-        if let found, request.method == "HEAD", differs(response, from: entries[found]) { entries.remove(at: found) }
-        else if let found, mutation == .headsRenewDates, request.method == "HEAD" {
+        if let found, request.method == "HEAD", differs(response, from: entries[found]) {
+            entries.remove(at: found)
+        } else if let found, mutation == .headsRenewDates, request.method == "HEAD" {
             var dates = response
             dates.fields.removeAll { $0.key != "date" }
             update(&entries[found], by: dates, sent: now, came: clock())
@@ -229,7 +230,9 @@ struct MutantCache {
         response.status = 304
         let tags = request.fields.values("if-none-match").flatMap { $0.splitOutsideQuotes(",") }
         guard tags.isEmpty || mutation == .modifiedSinceFirst else {
-            let holds = tags.contains { $0.withoutBlanks == "*" || $0.withoutBlanks.isWeakly(entry.value("etag")) }
+            let holds = tags.contains {
+                $0.withoutBlanks == "*" || $0.withoutBlanks.isWeakly(entry.value("etag"))
+            }
             return holds ? response : nil
         }
         guard let text = request.fields.value("if-modified-since") else { return nil }
@@ -267,7 +270,9 @@ struct MutantCache {
     private func date(of entry: Entry) -> Int64 { entry.value("date").flatMap(date) ?? entry.came }
 
     private func date(_ text: String) -> Int64? {
-        let isKnown = mutation == .readsOneDateForm ? text.isIMFDate : text.uppercased().hasSuffix("GMT") || text.suffix(4).isDigits
+        let isKnown =
+            mutation == .readsOneDateForm
+            ? text.isIMFDate : text.uppercased().hasSuffix("GMT") || text.suffix(4).isDigits
         guard isKnown else { return nil }
         let isShort = text.split(separator: "-").count == 3
         let zone: Int64 = mutation == .readsDatesAsLocal ? 9 * 3600 : 0

@@ -355,7 +355,9 @@ final class MutantVisit {
             let rest = text.split(separator: "/").dropFirst().joined()
             text = "\(old.scheme.rawValue)://\(old.authority)/\(rest)"
         }
-        if let fragment = old.fragment, !text.contains("#"), mutation != .losesFragments { text += "#\(fragment)" }
+        if let fragment = old.fragment, !text.contains("#"), mutation != .losesFragments {
+            text += "#\(fragment)"
+        }
         guard let found = try? old.resolving(text) else { throw .refused("no valid location") }
         let new = known?.url(for: found, at: now) ?? found
         let isDowngrade = old.scheme == .https && new.scheme == .http

@@ -120,8 +120,7 @@ private final class CookieScript: Sendable {
 }
 
 extension [UInt8] {
-    /// The cookies of a `Cookie` field, byte for byte. Between two there is a semicolon with a space (RFC 6265,
-    /// section 5.4).
+    /// The cookies of a `Cookie` field, with a semicolon and a space between two (RFC 6265, section 5.4).
     fileprivate var cookies: [String] { split(separator: [59, 32]).map(\.latin1) }
 
     /// The values of the fields with this lower-case name in a request head.
@@ -141,11 +140,12 @@ extension [String] {
     /// Whether it lacks some of these, and has the others once each and in their order.
     fileprivate func isPart(of whole: [String]) -> Bool {
         var rest = whole[...]
-        return isEmpty || count < whole.count
-            && allSatisfy { text in
-                guard let place = rest.firstIndex(of: text) else { return false }
-                rest = rest[(place + 1)...]
-                return true
-            }
+        return isEmpty
+            || count < whole.count
+                && allSatisfy { text in
+                    guard let place = rest.firstIndex(of: text) else { return false }
+                    rest = rest[(place + 1)...]
+                    return true
+                }
     }
 }

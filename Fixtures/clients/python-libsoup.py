@@ -65,7 +65,11 @@ def make_message(job, request):
 def response(message, content):
     found, version = [], {0: "1.0", 1: "1.1"}.get(int(message.get_http_version()))
     message.get_response_headers().foreach(lambda name, value: found.append((name.encode(), value.encode())))
-    status, reason = int(message.props.status_code), (message.get_reason_phrase() or "").encode()
+    status = int(message.props.status_code)
+    try:
+        reason = (message.get_reason_phrase() or "").encode()
+    except UnicodeDecodeError:
+        reason = "\ufffd".encode()
     if any("\ufffd".encode() in part for part in [reason, *sum(found, ())]):
         raise contract.Leave("Python is given texts in UTF-8, and one sign for all other bytes")
     return contract.response(status, found, content, reason=reason, version=version, url=message.get_uri().to_string())

@@ -79,13 +79,7 @@ struct FarDialler: Sendable {
             for: name,
             port: target.port,
             // What a program speaks in its tunnel is not known: records of HTTPS are not asked for.
-            context: ResolveContext(
-                .http,
-                isComplete: target.url.hasTrailingDot,
-                deadline: .never,
-                loop: settings.loop,
-                threads: limit.threads
-            ),
+            context: ResolveContext(of: target.url, as: .http, loop: settings.loop, threads: limit.threads),
             failure: { $0 }
         )
         do throws(DialFailure) {

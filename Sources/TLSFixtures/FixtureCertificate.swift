@@ -30,7 +30,7 @@ public final class FixtureCertificate: @unchecked Sendable {
     public var subject: String { text(ofName: X509_get_subject_name(x509)) }
 
     /// The leaf in DER.
-    public var der: [UInt8] { derBytes(ofX509: x509) }
+    public var der: [UInt8] { derBytes { i2d_X509(x509, $0) } }
 
     /// The public key (SubjectPublicKeyInfo) in DER: the input of a pin's hash.
     package var publicKeyDER: [UInt8] { derBytes { i2d_X509_PUBKEY(X509_get_X509_PUBKEY(x509), $0) } }

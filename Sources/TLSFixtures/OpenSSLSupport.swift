@@ -24,11 +24,6 @@ func derBytes(_ encode: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) ->
     }
 }
 
-/// Returns the certificate in DER.
-func derBytes(ofX509 certificate: OpaquePointer) -> [UInt8] {
-    derBytes { i2d_X509(certificate, $0) }
-}
-
 /// Returns a distinguished name as text, for example "CN=a.test,O=Fixtures".
 func text(ofName name: OpaquePointer?) -> String {
     withMemoryBIO { X509_NAME_print_ex($0, name, 0, fixture_XN_FLAG_RFC2253()) }

@@ -279,7 +279,7 @@ extension FixtureTLSFacts {
         outerServerName = outer.map { String(cString: $0) }
         let certificate = SSL_get1_peer_certificate(ssl)
         defer { X509_free(certificate) }
-        clientCertificate = certificate.map(derBytes(ofX509:))
+        clientCertificate = certificate.map { certificate in derBytes { i2d_X509(certificate, $0) } }
         clientSubject = certificate.map { text(ofName: X509_get_subject_name($0)) }
     }
 }

@@ -202,13 +202,7 @@ final class Planner: Sendable {
             resolver,
             for: name,
             port: url.port,
-            context: ResolveContext(
-                url.scheme,
-                isComplete: url.hasTrailingDot,
-                deadline: .never,
-                loop: loop,
-                threads: threads
-            ),
+            context: ResolveContext(of: url, as: url.scheme, loop: loop, threads: threads),
             isOfRequest: isOfRequest,
             failure: { HTTPError.from($0, name: nil) }
         )

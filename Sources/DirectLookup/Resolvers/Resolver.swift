@@ -246,6 +246,11 @@ public struct ResolveContext: Sendable {
         self.threads = threads
     }
 
+    /// Creates the context of a request to a URL, without a deadline.
+    package init(of url: HTTPURL, as scheme: HTTPURL.Scheme, loop: EventLoop, threads: BlockingWork) {
+        self.init(scheme, isComplete: url.hasTrailingDot, deadline: .never, loop: loop, threads: threads)
+    }
+
     /// Creates a context for a question that does not belong to a request.
     ///
     /// - Parameters:

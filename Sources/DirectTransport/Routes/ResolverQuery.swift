@@ -15,7 +15,7 @@ package final class ResolverQuery: Sendable {
     private let failure: @Sendable (TransportError) -> any Error
 
     /// - Parameters:
-    ///   - context: What the resolver is told of the request; its deadline does not count.
+    ///   - context: What the resolver is told of the request; its deadline is set by each call.
     ///   - failure: Returns the failure of dialling an endpoint as the resolver is told of it.
     package init(
         _ resolver: any Resolver,

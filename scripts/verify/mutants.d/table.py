@@ -1,6 +1,8 @@
 """The table of mutants. A mutant sets a member of the settings to its default at the door of its type. If several places read the
 member, each has a mutant as well. A figure of a report becomes zero, `nil` or another figure."""
 
+import re
+
 from model import Table
 
 table = Table()
@@ -189,30 +191,31 @@ table.door(
     {"PhaseLimitTests": "queue resolve connect tls write response read continue minimumSpeed total"},
     statement="value.`{0}` = Timeouts().`{0}`",
 )
-# Where a wait takes the limit of its phase, the mutant writes another one behind the phase.
+# Where a wait takes the limit of its phase, the mutant names another one.
 for member, where, at, limits in [
-    ("queue", "Transport.firstFree", "deadline(.queue|, from: start)|", "request.limit.timeouts.queue"),
-    ("resolve of a resolver", "ResolverQuery.route", "deadline(.resolve|, from: start)|", "limit.timeouts.resolve"),
-    ("resolve of the system", "Journey.askSystem", "deadline(.resolve|)|", "limit.timeouts.resolve"),
-    ("resolve of a fallback", "Journey.next", "deadline(.resolve|)|", "limit.timeouts.resolve"),
-    ("connect", "Connector.openSocket(of:)", "deadline(.connect|)|", "journey.limit.timeouts.connect"),
-    ("connect of a Unix domain socket", "Connector.openSocket(to:)", "deadline(.connect|)|", "journey.limit.timeouts.connect"),
-    ("connect of a proxy's negotiation", "Journey.negotiate", "deadline(.proxy|)|", "limit.timeouts.connect"),
-    ("tls", "Connector.secure", "deadline(.tls|)|", "journey.limit.timeouts.tls"),
-    ("write of a body", "Upload.wait", "deadline(.write|, from: start)|", "exchange.timeouts.write"),
+    ("queue", "Transport.firstFree", "|request.limit.deadline(.queue, from: start)|", "request.limit.timeouts.queue"),
+    ("resolve of a resolver", "ResolverQuery.route", "|limit.deadline(.resolve, from: start)|", "limit.timeouts.resolve"),
+    ("resolve of the system", "Journey.askSystem", "let deadline = |deadline(.resolve)|", "limit.timeouts.resolve"),
+    ("resolve of a fallback", "Journey.next", "let deadline = |deadline(.resolve)|", "limit.timeouts.resolve"),
+    ("connect", "Connector.openSocket(of:)", "|journey.deadline(.connect)|", "journey.limit.timeouts.connect"),
+    ("connect of a Unix domain socket", "Connector.openSocket(to:)", "|journey.deadline(.connect)|", "journey.limit.timeouts.connect"),
+    ("connect of a proxy's negotiation", "Journey.negotiate", "deadline: |deadline(.proxy)|", "limit.timeouts.connect"),
+    ("tls", "Connector.secure", "|journey.deadline(.tls)|", "journey.limit.timeouts.tls"),
+    ("write of a body", "Upload.wait", "|exchange.limit.deadline(.write, from: start)|", "exchange.timeouts.write"),
     ("write, for the end of a source", "Upload.waitForEnd", "|exchange.timeouts.write|", ""),
-    ("write of a head", "Exchange.sendHead", "deadline(.write|, from: connection.loop.now)|", "timeouts.write"),
+    ("write of a head", "Exchange.sendHead", "|limit.deadline(.write, from: connection.loop.now)|", "timeouts.write"),
     ("write of a raw stream", "RawStream.init", "|timeouts.write|", ""),
-    ("response", "Exchange.receiveHead", "deadline(.response|, from: sent)|", "timeouts.response"),
+    ("response", "Exchange.receiveHead", "|limit.deadline(.response, from: sent)|", "timeouts.response"),
     ("response after an interim one", "Exchange.receiveHead", "restart(&deadline, stall: |timeouts.response|, after: upload)", ""),
     ("read of a head", "Exchange.receiveHead", "|timeouts.read|", ""),
-    ("read of a body", "BodyReading.next", "deadline(.body|, from: connection.loop.now)|", "exchange.timeouts.read"),
+    ("read of a body", "BodyReading.next", "|exchange.limit.deadline(.body, from: connection.loop.now)|", "exchange.timeouts.read"),
     ("continue", "Exchange.awaitContinue", "|timeouts.continue|", ""),
     ("total", "Call.init", "|timeouts.total|", ""),
 ]:
     piece, name = at.split("|")[1], f"Timeouts.{member}" + ("" if " " in member else " where it is read")
     tripled = f"IdleLimit(setByCaller: .nanoseconds(Int64(clamping: {limits or piece}.nanoseconds &* 3)))"
-    wrong = f", stall: {tripled}{piece}" if limits else f"{piece} &* 3" if member == "total" else tripled
+    wrong = f"{piece} &* 3" if member == "total" else tripled
+    if limits: wrong = re.sub(r"deadline\(\.\w+", rf"\g<0>, stall: {tripled}", piece)
     suites = "UnixSocketTests" if "Unix" in name else "EarlyAnswerTests" if "source" in name else "PhaseLimitTests"
     table.place(name, where, at, wrong, suites)
 for member, where, at in [

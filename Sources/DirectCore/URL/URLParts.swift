@@ -76,7 +76,7 @@ struct URLParts {
     /// Whether a text with a colon behind it, and no slashes, is taken for a scheme (RFC 3986, section 3.1).
     ///
     /// `user:password@host` and `host:port/path` have this form as well: the error must not repeat a user,
-    /// and to whoever has forgotten `http://` it says just that.
+    /// and it says just that where `http://` was forgotten.
     private static func isScheme(_ text: String, before rest: Span<UInt8>) -> Bool {
         var digits = 0
         while digits < rest.count, rest[digits].isDigit { digits += 1 }

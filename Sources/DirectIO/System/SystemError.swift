@@ -14,7 +14,7 @@ public struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
     public let code: Int32
     private let subject: Subject
 
-    /// What the call was about.
+    /// The subject of the call.
     private enum Subject: Hashable, Sendable {
         case file(path: String)
         /// The bytes of a connection.

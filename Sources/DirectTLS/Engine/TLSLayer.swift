@@ -298,7 +298,7 @@ extension TLSLayer: TLSTransport {
     }
 }
 
-/// What the handshake has negotiated.
+/// The results of the handshake.
 extension TLSLayer {
     /// The cipher suite's IANA name; empty before the handshake.
     final var cipher: String {

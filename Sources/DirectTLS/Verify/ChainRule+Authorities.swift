@@ -1,6 +1,6 @@
 internal import CDirectOpenSSL
 
-/// What authorities are.
+/// Rules for the certificates of authorities.
 extension ChainRule {
     /// RFC 5280, section 4.2.1.9: authorities are marked as such by basicConstraints. OpenSSL accepts a root
     /// or an old certificate without it.

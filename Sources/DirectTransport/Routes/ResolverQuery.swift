@@ -7,7 +7,7 @@ package final class ResolverQuery: Sendable {
     package let resolver: any Resolver
     private let name: DomainName
     private let port: UInt16
-    /// What the resolver is told of the request, without a deadline.
+    /// The context of the request, without a deadline.
     private let context: ResolveContext
     /// Whether the request has brought the resolver along.
     private let isOfRequest: Bool

@@ -104,6 +104,12 @@ static inline long direct_BIO_get_mem_data(BIO *bio, char **data) {
     return BIO_get_mem_data(bio, data);
 }
 
+/* Adds an error with this code to the thread's queue. ERR_set_error is variadic. */
+static inline void direct_ERR_put(unsigned long code) {
+    ERR_new();
+    ERR_set_error(ERR_GET_LIB(code), ERR_GET_REASON(code), NULL);
+}
+
 static inline int direct_ERR_is_out_of_memory(unsigned long code) {
     return !ERR_SYSTEM_ERROR(code) && ERR_GET_REASON(code) == ERR_R_MALLOC_FAILURE;
 }

@@ -71,8 +71,7 @@ extension TLSConnection {
         guard let name = ech?.config?.publicName else { return nil }
         let isRequired = direct_is_ech_required(ERR_peek_last_error()) == 1
         let isProven = hasProvedPublicName && hasSigned
-        // Behind a TLS proxy, the alert that the client sends clears the queue.
-        guard isRequired || isProven && ERR_peek_last_error() == 0 else { return nil }
+        guard isRequired else { return nil }
         guard isProven else { return .encryptedClientHelloRejected(name, .unproven) }
         do throws(TLSError) {
             try checkStaple()

@@ -15,6 +15,19 @@ enum ErrorQueue {
         if ERR_peek_error() != 0 { ERR_clear_error() }
     }
 
+    /// Calls a function that may use OpenSSL for itself within a call of OpenSSL, as the outer layer of TLS in
+    /// TLS does when the inner one sends its alert. The errors of the call that goes on are kept.
+    static func keepingErrors<Value>(_ body: () -> Value) -> Value {
+        guard ERR_peek_error() != 0 else { return body() }
+        var codes: [UInt] = []
+        while case let code = ERR_get_error(), code != 0 { codes.append(code) }
+        defer {
+            ERR_clear_error()
+            codes.forEach(direct_ERR_put)
+        }
+        return body()
+    }
+
     /// Returns the first error, which is the cause of the others, and clears the queue.
     static func drain() -> UInt {
         let first = ERR_peek_error()

@@ -11,8 +11,7 @@ extension TLSStep {
         rejection: @autoclosure () -> TLSError?
     ) {
         switch SSL_get_error(ssl, result) {
-        // These two are returned only if the queue is empty; from 4.0 on, whatever is in it. Behind a TLS
-        // proxy, sending the alert about a rejected certificate clears the queue.
+        // These two are returned only if the queue is empty; from 4.0 on, whatever is in it.
         case SSL_ERROR_WANT_READ: self = transport.pointee.result
         case SSL_ERROR_WANT_WRITE:
             let stop = transport.pointee.stop ?? .wantsWrite

@@ -8,6 +8,8 @@ internal import DirectCore
 struct TransportState {
     /// Kept alive by the layer. A strong reference would be counted for every record.
     private unowned(unsafe) let transport: any TLSTransport
+    /// Whether the transport is a layer of TLS, which uses this thread's error queue as well.
+    private let isTLS: Bool
     /// The transport's last answer within this call if it moved nothing; `nil` if it has moved all that was
     /// asked. Only then is there anything to wait for: OpenSSL also asks for input
     /// after it has used some that yielded no data.
@@ -40,6 +42,7 @@ struct TransportState {
 
     init(transport: any TLSTransport) {
         self.transport = transport
+        isTLS = transport is TLSLayer
     }
 
     /// Reads at least one byte, or returns `nil` and notes the stop.
@@ -47,7 +50,8 @@ struct TransportState {
         // Within one call, OpenSSL would continue for as long as the peer sends.
         guard !hasTooManyMessages, readsLeft > 0 else { return note(.again) }
         readsLeft &-= 1
-        return note(transport.receive(into: buffer))
+        guard isTLS else { return note(transport.receive(into: buffer)) }
+        return note(ErrorQueue.keepingErrors { transport.receive(into: buffer) })
     }
 
     /// Writes bytes behind those that are kept, and keeps them if there is no room. Returns `nil` and notes
@@ -66,7 +70,7 @@ struct TransportState {
 
     /// Sends bytes. A transport that has taken none has no room.
     private func sendNow(_ bytes: UnsafeRawBufferPointer) -> TLSStep {
-        let step = transport.send(bytes)
+        let step = isTLS ? ErrorQueue.keepingErrors { transport.send(bytes) } : transport.send(bytes)
         if case .moved(0) = step { return .wantsWrite }
         return step
     }

@@ -79,6 +79,20 @@ struct BrokenTunnelTests {
         never.open()
     }
 
+    @Test("A fault of the server's handshake has the reason that it has without a proxy")
+    func serversFault() async throws {
+        // A handshake message of a type that there is not, at which OpenSSL sends an alert.
+        let origin = try FixtureServer.scripted(
+            [.awaitBytes(64), .send([22, 3, 3, 0, 4, 99, 0, 0, 0]), .awaitClose],
+            on: "127.0.0.2"
+        )
+        let saboteur = try Saboteur(routes: ["a.test:443": origin.authority])
+        let direct = try await httpError { try await time.client().fetch(origin.request("https://a.test/")) }
+        let proxied = try await httpError { try await client(saboteur).get("https://a.test/") }
+        guard case .protocolFailure(_, let reason, _) = direct.tlsError else { throw direct }
+        #expect(proxied.tlsError == direct.tlsError && reason.hasPrefix("unexpected"), "\(proxied)")
+    }
+
     @Test("While the connection is idle", arguments: Fault.allCases)
     func idle(fault: Fault) async throws {
         let origin = try FixtureServer.secure("a.test", on: "127.0.0.2")

@@ -91,7 +91,8 @@ package struct Exchange {
         sending unsent: [UInt8]?
     ) async throws(TransportError) -> (refusal: ResponseHead?, isAskedFor: Bool) {
         if let unsent { try await sendHead(unsent) }
-        let deadline = limit.deadline(.response, stall: timeouts.continue, from: connection.loop.now)
+        // The request has not been sent whole.
+        let deadline = limit.deadline(.write, stall: timeouts.continue, from: connection.loop.now)
         while true {
             switch try nextEvent(.response) {
             case .head(let head): return (head, false)

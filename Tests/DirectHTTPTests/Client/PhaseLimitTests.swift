@@ -169,6 +169,15 @@ struct PhaseLimitTests {
         }
     }
 
+    @Test("The limit of the whole call has the phase `write` while the request waits for 100 (Continue)")
+    func totalBeforeContinue() async throws {
+        let server = try FixtureServer.scripted([.awaitHead, .stall])
+        var request = Request(.post, server.http(), body: .text("body"))
+        request.expectsContinue = true
+        let client = client { $0.total = Self.limit }
+        try await expectTimeout(.write, receivedBy: server) { [request] in try await client.fetch(request) }
+    }
+
     /// A body that is sent at once; others that the server does not read, or that come too slowly.
     enum BodyKind: CaseIterable {
         case short, bytes, stream, stalledStream

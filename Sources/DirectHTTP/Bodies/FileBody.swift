@@ -21,7 +21,7 @@ extension StreamedBody {
             open: { loop in
                 let file = try await work.run(on: loop) { () throws(SystemError) in
                     let file = try FileReader(path)
-                    if let range { try file.skip(to: range.lowerBound) }
+                    if let range { try file.skip(to: min(range.lowerBound, file.size)) }
                     return file
                 }
                 let size = file.size(of: range)

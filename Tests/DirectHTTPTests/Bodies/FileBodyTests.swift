@@ -23,7 +23,10 @@ struct FileBodyTests {
 
     @Test(
         "A part of a file is sent as far as the file has it, with its length, and more than once",
-        arguments: [0..<1, 5..<5, 262_143..<600_000, 700_000..<800_000, 800_000..<900_000, 0..<700_001]
+        arguments: [
+            0..<1, 5..<5, 262_143..<600_000, 700_000..<800_000, 800_000..<900_000, 0..<700_001,
+            .max - 1 ..< .max,
+        ]
     )
     func part(range: Range<Int>) async throws {
         let content = pattern(at: 0, count: 700_001)

@@ -24,8 +24,9 @@ package protocol ResponseBodySource: AnyObject {
     /// - Parameter collected: the content that the reader has collected so far.
     func fail(_ error: any Error, after collected: [UInt8]) -> any Error
 
-    /// Sets the limits of the call, for a body that the program's own code has made.
-    func take(_ limit: CallLimit, stall: UInt64, on loop: EventLoop)
+    /// Takes the limits of the call that the body is now of. Returns false if the source does not wait by
+    /// them.
+    func take(_ wait: PieceWait) -> Bool
 
     /// The deadline of the call that the body belongs to.
     var limit: CallLimit { get }
@@ -45,7 +46,7 @@ extension ResponseBodySource {
 
     package func fail(_ error: any Error, after collected: [UInt8]) -> any Error { error }
 
-    package func take(_ limit: CallLimit, stall: UInt64, on loop: EventLoop) {}
+    package func take(_ wait: PieceWait) -> Bool { false }
 
     package var limit: CallLimit { .none }
 
@@ -202,10 +203,9 @@ package final class GuardedBody: @unchecked Sendable {
         outcome = .over
     }
 
-    /// Sets the limits of the call, for a body that the program's own code has made.
-    package func take(_ limit: CallLimit, stall: UInt64, on loop: EventLoop) {
-        ifIdle { source?.take(limit, stall: stall, on: loop) }
-    }
+    /// Takes the limits of the call that the body is now of. Returns false if its source does not wait by
+    /// them. A body without a source has arrived.
+    func take(_ wait: PieceWait) -> Bool { ifIdle { source?.take(wait) ?? true } ?? false }
 
     /// The deadline of the call that the body belongs to.
     package var limit: CallLimit { ifIdle { source?.limit } ?? .none }

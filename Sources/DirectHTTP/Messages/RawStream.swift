@@ -183,6 +183,8 @@ package final class UpgradedSource: ResponseBodySource {
 
     package func next() async throws -> [UInt8]? { nil }
 
+    package func take(_ wait: PieceWait) -> Bool { true }
+
     func take() -> RawStream? {
         stream.withLock { stream in
             defer { stream = nil }

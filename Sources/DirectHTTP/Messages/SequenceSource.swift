@@ -12,10 +12,7 @@ final class SequenceSource: ResponseBodySource {
     /// the sequence may hold the connection of another body.
     private var supply: (@Sendable () async throws -> [UInt8]?)?
     let location: BodyLocation
-    /// The limits of the call, which whatever made the response did not know.
-    private(set) var limit = CallLimit.none
-    private var stall = UInt64.max
-    private var loop = EventLoop.shared
+    private var wait = PieceWait()
     /// The trailers of the body in whose place this one is, once that has ended. Only these, not the body: it
     /// is given up when the program lets it go.
     private let inherited: Locked<HTTPHeaders>
@@ -38,14 +35,17 @@ final class SequenceSource: ResponseBodySource {
         supply = { try await iterator.next() }
     }
 
-    func take(_ limit: CallLimit, stall: UInt64, on loop: EventLoop) {
-        (self.limit, self.stall, self.loop) = (limit, stall, loop)
+    var limit: CallLimit { wait.limit }
+
+    func take(_ wait: PieceWait) -> Bool {
+        self.wait = wait
+        return true
     }
 
     func next() async throws -> [UInt8]? {
         while true {
             if Task.isCancelled { throw CancellationError() }
-            guard let supply, let piece = try await wait(for: supply) else { break }
+            guard let supply, let piece = try await wait.piece(at: location, from: supply) else { break }
             if !piece.isEmpty { return piece }
         }
         supply = nil
@@ -53,9 +53,41 @@ final class SequenceSource: ResponseBodySource {
     }
 
     func drain() async { supply = nil }
+}
+
+/// The body of a response that another client's call has brought, as that of this one's: read within the
+/// limits of both.
+private final class BorrowedBody: ResponseBodySource {
+    private let body: GuardedBody
+    private let wait: PieceWait
+    let location: BodyLocation
+
+    init(_ body: GuardedBody, _ wait: PieceWait) {
+        (self.body, self.wait, location) = (body, wait, body.location)
+    }
+
+    var limit: CallLimit { wait.limit }
+    var bytesLeft: UInt64? { body.bytesLeft }
+    var trailers: HTTPHeaders { body.trailers }
+
+    func next() async throws -> [UInt8]? {
+        try await wait.piece(at: location) { [body] in try await body.next() }
+    }
+
+    func drain() async { await body.drain() }
+}
+
+/// The limits of a call within which it waits for each piece of a body that it has not brought itself.
+package struct PieceWait: Sendable {
+    var limit = CallLimit.none
+    var stall = UInt64.max
+    var loop = EventLoop.shared
 
     /// Returns the next piece, or throws when a limit passes or the task is cancelled.
-    private func wait(for supply: @escaping @Sendable () async throws -> [UInt8]?) async throws -> [UInt8]? {
+    fileprivate func piece(
+        at location: BodyLocation,
+        from supply: @escaping @Sendable () async throws -> [UInt8]?
+    ) async throws -> [UInt8]? {
         let stallEnd = loop.now.advanced(byNanoseconds: stall)
         do throws(ForeignFailure) {
             return try await askForeignCode(
@@ -82,9 +114,13 @@ extension ResponseBody {
         self.init(content: .arriving(GuardedBody(SequenceSource(pieces, name: name))))
     }
 
-    /// Sets the limits of the call, if the program's own code has made the body.
-    func take(_ limit: CallLimit, stall: UInt64, on loop: EventLoop) {
-        if case .arriving(let body) = content { body.take(limit, stall: stall, on: loop) }
+    /// Limits the waits for a body that the call has not brought itself: one of the program's own code, or of
+    /// another client.
+    ///
+    /// - Parameter own: The body that the call has brought, which has its limits.
+    mutating func limit(by wait: PieceWait, own: GuardedBody?) {
+        guard case .arriving(let body) = content, body !== own, !body.take(wait) else { return }
+        content = .arriving(GuardedBody(BorrowedBody(body, wait)))
     }
 }
 

@@ -30,13 +30,16 @@ final class NetworkInterceptors: Layer {
         do {
             let shown = try await final(complete.request, call: call)
             complete.request = shown.request
-            let seen = complete
-            let response = try await call.answer(to: url, .response, on: loop) {
+            let (seen, own) = (complete, OwnBody())
+            var response = try await call.answer(to: url, .response, on: loop) {
                 try await self.pass(shown, through: self.interceptors[...], call: call) {
-                    try await self.end($0, of: seen)
+                    let response = try await self.end($0, of: seen)
+                    if self.transport == nil { own.note(response.body) }
+                    return response
                 }
             }
-            response.body.take(call.limit, stall: call.timeouts.read.nanoseconds, on: loop)
+            let wait = PieceWait(limit: call.limit, stall: call.timeouts.read.nanoseconds, loop: loop)
+            response.body.limit(by: wait, own: own.body)
             return response
         } catch let error as HTTPError {
             throw error.about(method, url)
@@ -81,6 +84,25 @@ final class NetworkInterceptors: Layer {
         hop.sent?.note(request, defaults: HTTPHeaders())
         call.log?.take(request.explicitTags)
         guard let transport else { return try await next.send(hop.withAllFields) }
-        return try await transport(final(request, call: call).request)
+        var shown = try await final(request, call: call).request
+        // It may be another client, and this one follows redirects, with its cookies and its cache.
+        shown.redirects = .deliver
+        return try await transport(shown)
+    }
+}
+
+/// The body that the network has brought last; `nil` once the interceptors have let it go.
+private final class OwnBody: Sendable {
+    private let place = Locked<Weak>(Weak())
+
+    var body: GuardedBody? { place.withLock { $0.body } }
+
+    func note(_ body: ResponseBody) {
+        guard case .arriving(let body) = body.content else { return }
+        place.withLock { $0.body = body }
+    }
+
+    private struct Weak: @unchecked Sendable {
+        weak var body: GuardedBody?
     }
 }

@@ -1,0 +1,87 @@
+import DirectCore
+import DirectTestCommands
+import DirectTestTime
+import TLSFixtures
+import Testing
+
+@testable import DirectHTTP
+
+@Suite("Responses that another client has brought", .idleLimit)
+struct BorrowedBodyTests {
+    private let time = HeldTime()
+
+    /// A client that gets its responses by another one: as its transport, or in a network interceptor.
+    private func client(
+        through second: HTTPClient,
+        asTransport isTransport: Bool,
+        _ configure: (inout HTTPClient.Configuration) -> Void
+    ) -> HTTPClient {
+        time.client { settings in
+            if isTransport {
+                settings.transport = { try await second.send($0) }
+            } else {
+                settings.networkInterceptors = [{ request, _ in try await second.send(request) }]
+            }
+            configure(&settings)
+        }
+    }
+
+    @Test("The limits of the call hold for a body that stalls", arguments: [true, false])
+    func limits(isTransport: Bool) async throws {
+        let server = try FixtureServer.scripted([
+            .awaitHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\none"), .awaitClose,
+        ])
+        let second = time.client { $0.timeouts.read = nil }
+        for limit in [Duration.seconds(7), .seconds(3)] {
+            let client = client(through: second, asTransport: isTransport) {
+                $0.timeouts.read = .seconds(7)
+                $0.timeouts.total = limit
+            }
+            let response = try await client.send(Request(.get, server.http()))
+            #expect(response.body.bytesLeft == 100)
+            let (result, elapsed) = await time.passing(limit) { try await response.body.collect(upTo: 100) }
+            let error = try await httpError { try result.get() }
+            #expect(error.isTimeout && error.phase == .body && elapsed == limit, "\(error)")
+        }
+    }
+
+    @Test("A body arrives whole with its trailers, and its connection is kept", arguments: [true, false])
+    func whole(isTransport: Bool) async throws {
+        let server = try FixtureServer.start { _ in
+            var reply = FixtureReply.text(String(repeating: "x", count: 300_000))
+            reply.framing = .chunked
+            reply.trailers = ["X-End": "1"]
+            return reply
+        }
+        let client = client(through: time.client(), asTransport: isTransport) { _ in }
+        for _ in 0..<2 {
+            let response = try await client.send(Request(.get, server.http()))
+            #expect(try await response.body.collect(upTo: 1 << 20).count == 300_000)
+            #expect(response.body.trailers["X-End"] == "1")
+        }
+        #expect(server.records.count == 1)
+    }
+
+    @Test("A client that is another's transport leaves the redirects to that, with its cookies")
+    func redirects() async throws {
+        let server = try FixtureServer.start { request in
+            guard request.path == "/" else { return .text(request.headers["cookie"] ?? "none") }
+            var reply = FixtureReply.redirect(to: "/next")
+            reply.headers.append("Set-Cookie", "a=1")
+            return reply
+        }
+        let client = client(through: time.client(), asTransport: true) { $0.cookies = CookieJar() }
+        let response = try await client.get(server.http())
+        #expect(response.text == "a=1" && response.history.count == 1)
+    }
+
+    @Test("A response from elsewhere is not stored as that of the request")
+    func elsewhere() async throws {
+        let server = try FixtureServer.start { request in
+            request.path == "/" ? .redirect(to: "/next") : .text("x", ["Cache-Control": "max-age=1000"])
+        }
+        let client = client(through: time.client(), asTransport: false) { $0.cache = ResponseCache() }
+        for _ in 0..<2 { #expect(try await client.get(server.http()).text == "x") }
+        #expect(server.requests.map(\.path) == ["/", "/next", "/", "/next"])
+    }
+}

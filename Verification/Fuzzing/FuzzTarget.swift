@@ -11,7 +11,7 @@ struct FuzzTarget: Sendable {
             url, reference, hosts, address, map,
             cookies, cookieFile, hsts, hstsFile, cacheFields, cacheEntry, date,
             dns, svcb, ech, httpdns, json, certificate, nameCheck, lines, events, charsets,
-            downloads, challenges, pool, probe, client, proxy,
+            downloads, challenges, probe, client, proxy,
         ] + codings
 }
 

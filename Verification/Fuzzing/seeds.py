@@ -290,11 +290,6 @@ def challenges(folder):
     yield joined(b"newauth", b"realm", b'say "hi", ok=', b"title", numbers=[4] + [0, 0, 1, 1, 1, 0, 3] * 4)
 
 
-def pool(folder):
-    yield bytes((7 * number) % 256 for number in range(400))
-    yield bytes((91 * number + number // 3) % 256 for number in range(400))
-
-
 def probe(folder):
     words = "www.example.com@203.0.113.7,2001:db8::7 www.example.com:443:[2001:db8::7] [::1]:8443 10.0.0.0/30 https://a.test/x@1.2.3.4"
     for kind in (1, 2):
@@ -371,7 +366,6 @@ def coding_chain(folder):
 def coding_damage(folder):
     yield joined(b"hello, hello, hello, world of ours" * 4, numbers=[0, 5, 0, 3, 0])
     yield joined(b"hello, hello, hello, world of ours" * 4, numbers=[1, 5, 0, 3, 0])
-
 
 
 def main():

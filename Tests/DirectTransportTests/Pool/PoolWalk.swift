@@ -1,6 +1,7 @@
 @testable import DirectCore
 import DirectHTTP1
 import DirectIO
+import DirectTestData
 @testable import DirectTransport
 
 /// A connection as far as the pool knows one.
@@ -22,9 +23,8 @@ final class FakeMember: PoolMember {
     func serves(_ route: Route) -> Bool { route.allows(.endpoint(address), from: source) }
 }
 
-/// Uses a pool at random, and keeps its own simple books. The test and scripts/verify/fuzz share it; the
-/// random numbers come from a seed, or are the fuzzer's input.
-struct PoolWalk<Random: RandomNumberGenerator> {
+/// Uses a pool at random, and keeps its own simple books.
+struct PoolWalk {
     private typealias FakePool = Pool<FakeMember>
 
     private struct Books {
@@ -41,24 +41,24 @@ struct PoolWalk<Random: RandomNumberGenerator> {
         var isLentToAnyone: Bool { loans.count { $0 } == open }
     }
 
-    private static var perOrigin: Int { 3 }
-    private static var idleLimit: Int { 5 }
-    private static var total: Int { 9 }
-    private static var uses: Int { 12 }
-    private static var idleTime: UInt64 { 40 }
-    private static var addresses: [Endpoint] { ["10.0.0.1:443", "10.0.0.2:443"] }
+    private static let perOrigin = 3
+    private static let idleLimit = 5
+    private static let total = 9
+    private static let uses = 12
+    private static let idleTime: UInt64 = 40
+    private static let addresses: [Endpoint] = ["10.0.0.1:443", "10.0.0.2:443"]
 
     private var pool = FakePool(
         .init(perOrigin: perOrigin, total: total, idle: idleLimit, idleTime: idleTime, uses: uses)
     )
     private var books: [PoolKey: Books] = [:]
-    private(set) var random: Random
+    private var random: SplitMix64
     private var now: UInt64 = 0
     private let keys: [PoolKey]
     private(set) var fault: String?
 
-    init(random: Random) {
-        self.random = random
+    init(seed: UInt64) {
+        random = SplitMix64(seed: seed)
         keys = ["a.test", "b.test", "c.test", "d.test"].map {
             PoolKey(origin: Origin(scheme: .https, host: .init(name: $0), port: 443))
         }

@@ -1,4 +1,3 @@
-import DirectTestData
 import Testing
 
 @Suite("The pool under random use")
@@ -8,7 +7,7 @@ struct PoolWalkTests {
         arguments: [1, 2, 3, 4, 5, 6, 7, 8] as [UInt64]
     )
     func walk(seed: UInt64) {
-        var walk = PoolWalk(random: SplitMix64(seed: seed))
+        var walk = PoolWalk(seed: seed)
         for step in 0..<1500 {
             walk.step()
             if let fault = walk.fault {

@@ -7,7 +7,7 @@ struct FuzzTarget: Sendable {
     /// All targets, in the order in which `--list` prints them.
     static let all: [FuzzTarget] =
         [
-            response, head, framing, chunks, headers, request,
+            response, head, framing, chunks, request,
             url, reference, hosts, address, map,
             cookies, cookieFile, hsts, hstsFile, cacheFields, cacheEntry, date,
             dns, svcb, ech, httpdns, json, certificate, nameCheck, lines, events, charsets,

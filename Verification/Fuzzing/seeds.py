@@ -79,13 +79,6 @@ def request(folder):
         yield joined(*request_texts(vector), numbers=[framing, *flags, len(vector.get("extra", [])) % 4])
 
 
-def headers(folder):
-    for vector in vectors(folder, "request"):
-        texts = request_texts(vector)
-        steps = [[kind] + [0] * 6 + [kind * 7 % 256, kind] for kind in (0, 0, 5, 1, 3, 2, 0, 4)]
-        yield joined(*texts, numbers=[len(steps)] + [number for step in steps for number in step])
-
-
 def urls(folder):
     for vector in vectors(folder, "redirect"):
         yield from (request["url"] for request in vector["expect"].get("requests", []))

@@ -32,9 +32,6 @@ struct Choices {
         elements[number(below: elements.count)]
     }
 
-    /// Whether all bytes are used.
-    var isEmpty: Bool { bytes.isEmpty }
-
     /// All bytes that are left.
     mutating func rest() -> [UInt8] {
         defer { bytes = [] }

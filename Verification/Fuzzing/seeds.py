@@ -107,19 +107,6 @@ def hosts(folder):
     yield from (joined(b"a.test", text.encode(), numbers=[0]) for text in urls(folder))
 
 
-def address(folder):
-    texts = {"203.0.113.7", "203.0.113.7:8443", "2001:db8::7", "[2001:db8::7]:8443", "[fe80::1%eth0]:443", "::ffff:1.2.3.4", "1::2:0:0:3"}
-    for vector in vectors(folder, "names"):
-        texts.add(vector["identity"])
-    yield from (text.encode() for text in sorted(texts))
-
-
-def map(folder):
-    lines = "a.test:443:203.0.113.7\n*.a.test:*:[2001:db8::7]:8443,1.2.3.4\n-a.test:443\n*:80:1.2.3.4"
-    yield joined(lines.encode(), numbers=[1])
-    yield joined(b"203.0.113.7 a.test b.test # c\n::1 localhost\n", numbers=[1])
-    yield joined(numbers=[0] + list(range(1, 60)))
-
 def cookies(folder):
     for vector in vectors(folder, "cookies"):
         fields = [raw(field) for response in vector["responses"] for field in response["set"]]

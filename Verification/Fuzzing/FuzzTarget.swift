@@ -8,7 +8,7 @@ struct FuzzTarget: Sendable {
     static let all: [FuzzTarget] =
         [
             response, head, framing, chunks, request,
-            url, reference, hosts,
+            url, reference,
             cookies, cookieFile, hsts, hstsFile, cacheFields, cacheEntry, date,
             dns, svcb, ech, httpdns, json, certificate, nameCheck, lines, events, charsets,
             downloads, challenges, probe, client, proxy,

@@ -9,7 +9,6 @@ target takes the last one first (Verification/Fuzzing/Choices.swift).
 import base64
 import hashlib
 import json
-import re
 import sys
 from pathlib import Path
 
@@ -97,14 +96,6 @@ def reference(folder):
         for answer in vector["answers"]:
             if isinstance(answer.get("location"), str):
                 yield joined(vector["request"]["url"].encode(), answer["location"].encode())
-
-
-def hosts(folder):
-    text = (folder.parents[1] / "Tests/DirectHTTPHostsTests/Data/unicode.txt").read_text()
-    for line in text.splitlines():
-        name = re.sub(r"\\u\{([0-9A-F]+)\}", lambda match: chr(int(match[1], 16)), line.split("\t")[0])
-        yield joined(name.encode("utf-8", "replace"), f"https://{name}/x".encode("utf-8", "replace"), numbers=[2, 1, 0, 3, 0])
-    yield from (joined(b"a.test", text.encode(), numbers=[0]) for text in urls(folder))
 
 
 def cookies(folder):

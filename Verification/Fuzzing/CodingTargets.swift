@@ -1,5 +1,4 @@
 import DirectCoding
-import DirectTestData
 
 extension FuzzTarget {
     /// One target for each content coding of this build, and one for chains of several.
@@ -7,7 +6,6 @@ extension FuzzTarget {
     /// - Whether the input is decoded, and its content, do not depend on the cuts. How much content is handed
     ///   out before an error does, and so does which error it is, if there are several.
     /// - No limit is exceeded by what is handed out, and no call does more than its share of work.
-    /// - What zlib compresses is decoded to the same content; no wrong bit behind its header changes it.
     static let codings: [FuzzTarget] =
         ContentCoding.available.map { coding in
             FuzzTarget(name: coding.name) { choices in checkDecoding([coding], with: &choices) }
@@ -15,8 +13,7 @@ extension FuzzTarget {
             FuzzTarget(name: "coding-chain") { choices in
                 let count = 2 + choices.number(below: 3)
                 checkDecoding((0..<count).map { _ in choices.pick(ContentCoding.available) }, with: &choices)
-            },
-            FuzzTarget(name: "coding-damage") { choices in checkDamage(&choices) },
+            }
         ]
 }
 
@@ -34,36 +31,6 @@ private func checkDecoding(_ codings: [ContentCoding], with choices: inout Choic
     let bounded = Decoded(input, codings, rated, cutAt: cuts)
     // The piece that exceeds the ratio is not handed out.
     require(bounded.content.count <= max(1000, 20 * input.count), "the limit of the ratio")
-}
-
-private func checkDamage(_ choices: inout Choices) {
-    let (bits, coding) = choices.pick([(Int32(31), ContentCoding.gzip), (Int32(15), ContentCoding.deflate)])
-    let place = choices.number(below: 65536)
-    let bit = UInt8(choices.number(below: 8))
-    let cuts = choices.cuts(of: 4096)
-    let content = choices.rest()
-    var coded = deflated(content, windowBits: bits)
-    let limits = DecodingLimits()
-    let whole = Decoded(coded, [coding], limits, cutAt: cuts)
-    require(whole.isComplete && whole.content == content, "what was compressed is decoded")
-    // Without a zlib header it is bare deflated data, which has no check.
-    let first = coding == .deflate ? 2 : 0
-    coded[first + place % (coded.count - first)] ^= 1 << bit
-    let damaged = Decoded(coded, [coding], limits, cutAt: cuts)
-    guard damaged.isComplete, damaged.content != content else { return }
-    // The sums of little content are small numbers, and often the same.
-    let isUnnoticeable = coding == .deflate && adler32(damaged.content) == adler32(content)
-    require(isUnnoticeable, "a wrong bit never gives other content")
-}
-
-/// The check of the zlib format (RFC 1950, section 9).
-private func adler32(_ bytes: [UInt8]) -> UInt32 {
-    var (low, high): (UInt32, UInt32) = (1, 0)
-    for byte in bytes {
-        low = (low + UInt32(byte)) % 65521
-        high = (high + low) % 65521
-    }
-    return high << 16 | low
 }
 
 /// What the decoder makes of an input.

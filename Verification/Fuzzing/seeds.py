@@ -334,11 +334,6 @@ def coding_chain(folder):
             yield joined(bytes.fromhex(vector["input"]), numbers=[len(names) - 2, *(order[name] for name in names), 0, 0])
 
 
-def coding_damage(folder):
-    yield joined(b"hello, hello, hello, world of ours" * 4, numbers=[0, 5, 0, 3, 0])
-    yield joined(b"hello, hello, hello, world of ours" * 4, numbers=[1, 5, 0, 3, 0])
-
-
 def main():
     source, folder = Path(sys.argv[1]), Path(sys.argv[2])
     for name in sys.argv[3:]:

@@ -4,7 +4,6 @@ struct Report {
         var name = ""
         var calls: Int64 = 0
         var runs = 0, reached = 0, succeeded = 0, failed = 0, findings = 0
-        var pieces: Int64 = 0
     }
 
     private var row = Row()
@@ -24,7 +23,6 @@ struct Report {
     }
 
     mutating func noteCalls(_ count: Int64) { row.calls = count }
-    mutating func notePieces(_ count: Int64) { row.pieces = count }
 
     mutating func note(_ verdict: Verdict, of injection: Injection) {
         row.runs += 1

@@ -96,7 +96,6 @@ struct Search {
         let after = flt_holdings()
         if after.threads > 1 { report.note("\(after.threads - 1) threads are left", at: "after all runs") }
         let pieces = after.pieces - before.pieces
-        report.notePieces(pieces)
         if pieces > Self.harmlessGrowth {
             report.note("OpenSSL has \(pieces) more pieces of memory", at: "after all runs")
         }

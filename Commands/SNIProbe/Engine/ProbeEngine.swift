@@ -43,9 +43,7 @@ struct ProbeEngine: Sendable {
                     return (answer.hash, await desk.ask(about: answer.chain, at: address, within: limit))
                 }
             }
-            var revocations: [[UInt8]: Revocation] = [:]
-            for await (hash, revocation) in group { revocations[hash] = revocation }
-            return revocations
+            return await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
         }
     }
 
@@ -172,7 +170,8 @@ struct ProbeEngine: Sendable {
         let (probe, host) = (observation.probe, SNI(name: observation.probe.target.host.name?.text))
         guard EncryptedClientHello.isSupported, observation.first?.tcpTime != nil else { return finding }
         let configs = finding.configs(for: Endpoint(probe.address, port: probe.port), port: probe.port)
-        for config in configs.prefix(Self.mostConfigs) {
+        // Resolvers seldom have different ones.
+        for config in configs.prefix(3) {
             let handshake = await repeated(probe, host, limit) { $0.ech = config }
             var trial = ECHTrial(publicName: config.publicName, handshake: handshake)
             if trial.verdict == .staleKeys, let fresh = handshake.refusal?.fresh {
@@ -182,9 +181,6 @@ struct ProbeEngine: Sendable {
         }
         return finding
     }
-
-    /// Resolvers seldom have different ones.
-    private static let mostConfigs = 3
 
     /// Makes both handshakes at the same time, and surprising ones again. Returns the nanoseconds that do
     /// not count.
@@ -292,8 +288,7 @@ struct ProbeEngine: Sendable {
                     return OtherKey(kind: kind, handshake: handshake)
                 }
             }
-            var others: [OtherKey] = []
-            for await other in group { others.append(other) }
+            let others = await group.reduce(into: [OtherKey]()) { $0.append($1) }
             return others.sorted { $0.kind.rawValue < $1.kind.rawValue }
         }
     }

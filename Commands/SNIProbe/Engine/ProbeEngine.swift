@@ -226,7 +226,7 @@ struct ProbeEngine: Sendable {
     /// The handshakes that are to be made again.
     ///
     /// Nothing is surprising if the first got what a client needs, and the second the same, or what the
-    /// address is known to serve without a name, or if neither says anything. One address may stand for
+    /// address is known to serve without a name, or if no handshake says anything. One address may stand for
     /// several servers, of which some are set up otherwise.
     private func confirmations(
         _ probe: Probe,
@@ -239,16 +239,18 @@ struct ProbeEngine: Sendable {
         let sides = [first, second].map { $0?.side(identity) ?? .unknown }
         tools.memory.note([first, second].compactMap { $0 }, at: probe.endpoint)
         if sides == [.unknown, .unknown] {
-            guard first == nil, second == nil else { return [] }
-            // Both are silent, and it is not known that others were answered.
-            if tools.memory.slowest(at: probe.endpoint) == nil { return [.first, .second] }
+            guard first?.isSilent ?? true, second?.isSilent ?? true else { return [] }
+            // Both are silent, or were to their end. That is surprising only where others were answered.
+            if tools.memory.slowest(at: probe.endpoint) == nil {
+                return first == nil && second == nil ? [.first, .second] : []
+            }
         }
         // What was sent as SNI is expected to decide the certificate only if it is the host's own name.
         if firstName == SNI(name: target.host.name?.text) {
             let isRight = first.map { isAuthenticated($0, target: target) } ?? false
             let isKnown = tools.memory.holdsDefault(second?.answer, of: probe.defaultKey)
             if isRight, sides[0] == sides[1] || isKnown { return [] }
-        } else if sides[0] == sides[1] {
+        } else if sides[0] == sides[1], sides[0] != .unknown {
             return []
         }
         // A handshake that is repeated anyway needs no confirmation.

@@ -1,5 +1,6 @@
 import DirectCore
 import DirectIO
+import DirectTestCommands
 import DirectTestTime
 import Dispatch
 import TLSFixtures
@@ -7,7 +8,7 @@ import Testing
 
 @testable import SNIProbe
 
-@Suite("Several servers behind one address")
+@Suite("Several servers behind one address", .idleLimit)
 struct SeveralServersTests {
     private let lab: Lab
     private let host = "www.example.com"
@@ -47,7 +48,7 @@ struct SeveralServersTests {
                 .text("")
             }
         case .dead: nil
-        case .silent: try FixtureServer.start(behaviour: .bytes(.silent))
+        case .silent: try FixtureServer.start(behaviour: .bytes([.awaitClose]))
         }
     }
 
@@ -196,6 +197,35 @@ struct SeveralServersTests {
         let record = try #require(try await probed.record)
         #expect(record.faults.map(\.text) == ["answers vary: 1 of 2 do not answer"])
         #expect(record.sni.verdict == .varies)
+    }
+
+    @Test(
+        "The end of two silences is confirmed where others were answered, and delays no handshake of the series",
+        arguments: [[], ["--sni", "other.test"]]
+    )
+    func endOfSilence(_ options: [String]) async throws {
+        let (silent, good) = (try #require(try server(.silent)), try #require(try server(.good)))
+        let turns = [good, good, silent, silent, silent, good, good, good].map(\.port)
+        let relay = try DialogueRelay(inTurn: turns, connections: 20)
+        let (time, roots) = (HeldTime(), lab.root.rootPEM)
+        let place = "\(host)@127.0.0.1:\(relay.port)"
+        let arguments = [place, place, "-j", "1", "-t", "2s"] + options
+        async let probed = SNIProbeTests.probe(arguments, trusting: roots, on: time.loop)
+        _ = try await silent.waitUntil { records in records.count { !$0.received.isEmpty } == 2 }
+        // All of it at once, as on a machine that is busy elsewhere.
+        await time.settle()
+        time.advance(by: .seconds(2))
+        try await time.pass(.milliseconds(50))
+        _ = try await silent.waitUntil { $0.count == 3 }
+        try await time.pass(.milliseconds(250))
+        for count in 3...5 {
+            try await time.pass(.milliseconds(50))
+            _ = try await good.waitUntil { records in records.count { $0.end != nil } == count }
+        }
+        await time.settle()
+        time.advance(by: .seconds(2))
+        let said = try await probed.records.map { $0.faults.map(\.text) }
+        #expect(said == [[], ["answers vary: 1 of 2 do not answer"]])
     }
 
     @Test(

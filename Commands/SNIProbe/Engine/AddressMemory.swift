@@ -50,11 +50,13 @@ extension AddressMemory {
     /// The nanoseconds of the slowest handshake that was answered; `nil` for none.
     func slowest(at address: Endpoint) -> UInt64? { longest.withLock { $0[address] } }
 
+    /// Notes how long they took. A series without an answer says that the address gives none any more.
     func note(_ handshakes: [Handshake], at address: Endpoint) {
-        guard let time = handshakes.filter({ $0.answer != nil }).map(\.nanoseconds).max() else { return }
+        let time = handshakes.filter { $0.answer != nil }.map(\.nanoseconds).max()
+        guard time != nil || handshakes.count > 4 else { return }
         longest.withLock { longest in
             if longest.count >= Self.most { longest.removeAll(keepingCapacity: true) }
-            longest[address] = max(time, longest[address] ?? 0)
+            longest[address] = time.map { max($0, longest[address] ?? 0) }
         }
     }
 }

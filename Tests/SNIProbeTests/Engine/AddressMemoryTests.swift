@@ -26,4 +26,16 @@ struct AddressMemoryTests {
         memory.noteDefault(nil, of: key, at: after(63))
         #expect(!memory.holdsDefault([2], of: key, at: after(64)))
     }
+
+    @Test("An address that answers none of a whole series is no longer known to answer")
+    func silenced() {
+        let (memory, address) = (AddressMemory(), Endpoint("192.0.2.1:443"))
+        let silent = Handshake(outcome: .failure(.silentTLS))
+        memory.note([Handshake(outcome: .failure(.reset))], at: address)
+        // Two servers of four may be silent.
+        memory.note(Array(repeating: silent, count: 4), at: address)
+        #expect(memory.slowest(at: address) == 0)
+        memory.note(Array(repeating: silent, count: 8), at: address)
+        #expect(memory.slowest(at: address) == nil)
+    }
 }

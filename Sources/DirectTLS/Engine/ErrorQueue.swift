@@ -15,8 +15,8 @@ enum ErrorQueue {
         if ERR_peek_error() != 0 { ERR_clear_error() }
     }
 
-    /// Calls a function that may use OpenSSL for itself within a call of OpenSSL, as the outer layer of TLS in
-    /// TLS does when the inner one sends its alert. The errors of the call that goes on are kept.
+    /// Calls a function that may use OpenSSL for itself within a call of OpenSSL, as the outer layer of TLS
+    /// in TLS does when the inner one sends its alert. The errors of the call that goes on are kept.
     static func keepingErrors<Value>(_ body: () -> Value) -> Value {
         guard ERR_peek_error() != 0 else { return body() }
         var codes: [UInt] = []

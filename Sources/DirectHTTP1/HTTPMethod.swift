@@ -58,9 +58,19 @@ public struct HTTPMethod: Hashable, Sendable {
     public var isIdempotent: Bool {
         switch name {
         case .known(.put), .known(.delete): true
-        default: isSafe
+        case .known: isSafe
+        case .other(let name): Self.otherIdempotent.contains(name)
         }
     }
+
+    /// The other methods that IANA's registry of methods lists as idempotent, and QUERY, which is by its
+    /// definition.
+    private static let otherIdempotent: Set<String> = [
+        "ACL", "BASELINE-CONTROL", "BIND", "CHECKIN", "CHECKOUT", "COPY", "LABEL", "LINK", "MERGE",
+        "MKACTIVITY", "MKCALENDAR", "MKCOL", "MKREDIRECTREF", "MKWORKSPACE", "MOVE", "ORDERPATCH", "PROPFIND",
+        "PROPPATCH", "QUERY", "REBIND", "REPORT", "SEARCH", "UNBIND", "UNCHECKOUT", "UNLINK", "UNLOCK",
+        "UPDATE", "UPDATEREDIRECTREF", "VERSION-CONTROL",
+    ]
 
     /// Whether a request without content has `Content-Length: 0` (RFC 9110, section 8.6).
     package var anticipatesContent: Bool {

@@ -19,11 +19,14 @@ struct MethodTests {
         }
     }
 
-    @Test("Methods are safe and idempotent as RFC 9110 lists them")
+    @Test("Methods are safe and idempotent as RFC 9110 and the registry of methods list them")
     func safeAndIdempotent() {
         #expect([HTTPMethod.get, .head, .options, .trace].allSatisfy { $0.isSafe && $0.isIdempotent })
         #expect([HTTPMethod.put, .delete].allSatisfy { !$0.isSafe && $0.isIdempotent })
-        #expect([HTTPMethod.post, .patch, .connect, "PURGE"].allSatisfy { !$0.isSafe && !$0.isIdempotent })
+        let registered: [HTTPMethod] = ["PROPFIND", "MOVE", "QUERY"]
+        #expect(registered.allSatisfy { !$0.isSafe && $0.isIdempotent })
+        let others: [HTTPMethod] = [.post, .patch, .connect, "PURGE", "LOCK", "propfind"]
+        #expect(others.allSatisfy { !$0.isSafe && !$0.isIdempotent })
     }
 }
 

@@ -1,6 +1,6 @@
 package import DirectCore
 package import DirectHTTP1
-package import DirectIO
+internal import DirectIO
 package import DirectTransport
 internal import Synchronization
 

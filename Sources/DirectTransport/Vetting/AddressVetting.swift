@@ -31,8 +31,8 @@ public struct AddressVetting: Sendable {
     /// - Parameters:
     ///   - allowed: Ranges that are allowed although they are not part of the public internet.
     ///   - denied: Ranges that are refused. They take precedence over `allowed`.
-    ///   - translators: The prefixes under which a translator of this network embeds IPv4 addresses. Under
-    ///     one of a length that RFC 6052 does not define every address is refused.
+    ///   - translators: The prefixes under which a translator of this network embeds IPv4 addresses, which
+    ///     alone count there. Under one of a length that RFC 6052 does not define every address is refused.
     public static func publicInternetOnly(
         allowing allowed: [AddressRange] = [],
         denying denied: [AddressRange] = [],

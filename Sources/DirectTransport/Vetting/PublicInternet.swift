@@ -26,7 +26,9 @@ struct PublicInternet: Sendable {
             }
             if let reason = refusalReason(for: carried) { return "it leads to \(carried): \(reason)" }
         }
-        if Self.isMerelyAnEnvelope(address) { return nil }
+        // Behind a translator only the IPv4 address counts, also if the network's own prefix is not public.
+        let isTranslated = carried.contains { $0.translator != nil }
+        if isTranslated || Self.isMerelyAnEnvelope(address) { return nil }
         return SpecialAddresses.nonGlobalPurpose(of: address)
     }
 

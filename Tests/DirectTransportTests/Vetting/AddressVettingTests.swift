@@ -108,6 +108,15 @@ struct AddressVettingTests {
         #expect(try objection(address, vetting) == "it leads to 127.0.0.1: loopback (RFC 1122)")
     }
 
+    @Test("Behind a translator whose prefix is not public the IPv4 address decides")
+    func localTranslator() throws {
+        let vetting = AddressVetting.publicInternetOnly(translators: [try range("64:ff9b:1::/96")])
+        #expect(try objection("64:ff9b:1::808:808") != nil)
+        #expect(try objection("64:ff9b:1::808:808", vetting) == nil)
+        #expect(try objection("64:ff9b:1::a00:1", vetting)?.hasPrefix("it leads to 10.0.0.1") == true)
+        #expect(try objection("64:ff9b:1:1::808:808", vetting) != nil)
+    }
+
     @Test(
         "Behind a translator's prefix of another length no address is allowed",
         arguments: [28, 60, 97, 128]

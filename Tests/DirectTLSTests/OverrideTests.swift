@@ -102,6 +102,16 @@ struct OverrideTests {
         #expect(Set(facts.acceptedFaults.map(\.kind)) == [accepted.kind, other.kind])
     }
 
+    @Test("An override of any fault does not accept a chain without a trusted root", arguments: Flaw.allCases)
+    private func untrusted(_ flaw: Flaw) throws {
+        var server = try FlawedServer(flaw)
+        server.settings.roots = .only([.der(TestAuthority("Another root").rootDER)])
+        let error = try #require(try server.shake(accepting: [flaw.kind]).step.error)
+        #expect(error.kind == .unknownIssuer, "\(error)")
+        let (step, facts) = try server.shake(accepting: [flaw.kind, .unknownIssuer])
+        #expect(step == .moved(0) && facts.acceptedFaults.contains { $0.kind == .unknownIssuer })
+    }
+
     @Test("Neither pins, a required staple nor a verifier give way to an override")
     func checksOfTheirOwn() throws {
         for flaw in Flaw.allCases {

@@ -34,7 +34,15 @@ struct FaultRecorder {
         } else if isThorough, result != 1 {
             // Whatever the reason is, something has not been checked.
             note(X509_V_ERR_UNSPECIFIED, of: check, because: "the verification ended early")
+        } else if isThorough, !endsAtTrustAnchor(check), !faults.contains(where: \.endsOpen) {
+            note(X509_V_ERR_UNSPECIFIED, of: check, because: "the path ends at no trusted certificate")
         }
+    }
+
+    /// Whether the path ends at a certificate of the store.
+    private func endsAtTrustAnchor(_ check: OpaquePointer) -> Bool {
+        let count = OPENSSL_sk_num(X509_STORE_CTX_get0_chain(check))
+        return count > 0 && X509_STORE_CTX_get_num_untrusted(check) < count
     }
 
     /// Notes the fault that OpenSSL tells.
@@ -86,7 +94,11 @@ private let noteFault: @convention(c) (Int32, OpaquePointer?) -> Int32 = { isGoo
     guard let check, let pointer = X509_STORE_CTX_get_ex_data(check, 0) else { return 0 }
     let recorder = pointer.assumingMemoryBound(to: FaultRecorder.self)
     recorder.pointee.note(X509_STORE_CTX_get_error(check), of: check)
-    return recorder.pointee.isThorough ? 1 : 0
+    guard recorder.pointee.isThorough else { return 0 }
+    // OpenSSL 3.0 takes an error that is left here for its reason to stop where the path ends: it would tell
+    // a weak key for a second time, and no root that is missing.
+    X509_STORE_CTX_set_error(check, X509_V_OK)
+    return 1
 }
 
 /// A chain that was rejected.

@@ -189,9 +189,7 @@ private final class RecordingSource: ResponseBodySource {
         return error
     }
 
-    func take(_ limit: CallLimit, stall: UInt64, on loop: EventLoop) {
-        body.take(limit, stall: stall, on: loop)
-    }
+    func take(_ wait: PieceWait) -> Bool { body.take(wait) }
 
     var limit: CallLimit { body.limit }
     var bytesLeft: UInt64? { body.bytesLeft }

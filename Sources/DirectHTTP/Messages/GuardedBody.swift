@@ -91,8 +91,8 @@ package final class GuardedBody: @unchecked Sendable {
     /// The content that has arrived and was not read yet.
     private var first: [UInt8]
     private let wholeTrailers: HTTPHeaders
-    /// Gets the trailers at the end, for a body that is in the place of this one.
-    private var heir: Locked<HTTPHeaders>?
+    /// Get the trailers at the end, for bodies that are in the place of this one.
+    private var heirs: [Locked<HTTPHeaders>] = []
     /// The content that `collect` has gathered so far.
     private var collected: [UInt8] = []
     /// The result of the body; `nil` while it is being read.
@@ -205,7 +205,7 @@ package final class GuardedBody: @unchecked Sendable {
 
     /// Takes the limits of the call that the body is now of. Returns false if its source does not wait by
     /// them. A body without a source has arrived.
-    func take(_ wait: PieceWait) -> Bool { ifIdle { source?.take(wait) ?? true } ?? false }
+    package func take(_ wait: PieceWait) -> Bool { ifIdle { source?.take(wait) ?? true } ?? false }
 
     /// The deadline of the call that the body belongs to.
     package var limit: CallLimit { ifIdle { source?.limit } ?? .none }
@@ -219,7 +219,7 @@ package final class GuardedBody: @unchecked Sendable {
     /// Returns where the trailers are from the end of this body on; nowhere while a task reads it.
     func trailersAtEnd() -> Locked<HTTPHeaders> {
         let trailers = Locked(trailers)
-        ifIdle { heir = trailers }
+        ifIdle { heirs.append(trailers) }
         return trailers
     }
 
@@ -242,7 +242,7 @@ package final class GuardedBody: @unchecked Sendable {
         } catch {
             throw fail(error)
         }
-        if let heir { heir.withLock { [found = source?.trailers ?? wholeTrailers] in $0 = found } }
+        for heir in heirs { heir.withLock { [found = source?.trailers ?? wholeTrailers] in $0 = found } }
         outcome = .over
         return nil
     }

@@ -27,6 +27,14 @@ extension HTTPClient.Response {
         replacing(body, headers)
     }
 
+    /// The response without the fields of codings that another client has undone.
+    var withoutUndoneCodings: HTTPClient.Response {
+        guard case .undone = body.coding else { return self }
+        var response = replacing(body, headers.withoutBodyFraming)
+        response.body.coding = .none
+        return response
+    }
+
     /// Returns the response with its own body, which has been read whole: it can be given to several readers.
     package func holding(whole bytes: [UInt8]) -> HTTPClient.Response {
         var response = self

@@ -120,7 +120,9 @@ extension ResponseBody {
     /// - Parameter own: The body that the call has brought, which has its limits.
     mutating func limit(by wait: PieceWait, own: GuardedBody?) {
         guard case .arriving(let body) = content, body !== own, !body.take(wait) else { return }
-        content = .arriving(GuardedBody(BorrowedBody(body, wait)))
+        let borrowed = GuardedBody(BorrowedBody(body, wait))
+        borrowed.endWithCall(on: wait.loop)
+        content = .arriving(borrowed)
     }
 }
 

@@ -40,7 +40,7 @@ final class NetworkInterceptors: Layer {
             }
             let wait = PieceWait(limit: call.limit, stall: call.timeouts.read.nanoseconds, loop: loop)
             response.body.limit(by: wait, own: own.body)
-            return response
+            return response.withoutUndoneCodings
         } catch let error as HTTPError {
             throw error.about(method, url)
         }
@@ -85,8 +85,9 @@ final class NetworkInterceptors: Layer {
         call.log?.take(request.explicitTags)
         guard let transport else { return try await next.send(hop.withAllFields) }
         var shown = try await final(request, call: call).request
-        // It may be another client, and this one follows redirects, with its cookies and its cache.
-        shown.redirects = .deliver
+        // It may be another client, and this one follows redirects, with its cookies and its cache, and sends
+        // requests again.
+        (shown.redirects, shown.retries, shown.hedging) = (.deliver, nil, nil)
         return try await transport(shown)
     }
 }

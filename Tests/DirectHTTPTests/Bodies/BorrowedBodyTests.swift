@@ -1,5 +1,6 @@
 import DirectCore
 import DirectTestCommands
+import DirectTestData
 import DirectTestTime
 import TLSFixtures
 import Testing
@@ -75,13 +76,37 @@ struct BorrowedBodyTests {
         #expect(response.text == "a=1" && response.history.count == 1)
     }
 
+    @Test("A body that the other client has decoded is not decoded again", arguments: [true, false])
+    func decoded(isTransport: Bool) async throws {
+        let server = try FixtureServer.start { _ in
+            .bytes(deflated(Array("hello".utf8)), ["Content-Encoding": "gzip"])
+        }
+        let client = client(through: time.client(), asTransport: isTransport) { $0.cache = .memory() }
+        // Without Accept-Encoding of the first client, the second one decides.
+        let request = Request(.get, server.http(), headers: ["Range": "bytes=0-"])
+        let response = try await client.fetch(request)
+        #expect(response.text == "hello" && !response.headers.contains("Content-Encoding"))
+    }
+
+    @Test("A transport does not get the policies by which the client sends a request again")
+    func attempts() async throws {
+        let server = try FixtureServer.start { _ in .text("", status: 503, ["Retry-After": "0"]) }
+        let client = client(through: time.client(), asTransport: true) { _ in }
+        var request = Request(.get, server.http())
+        var retries = RetryPolicy()
+        (retries.delay, retries.budget) = (.zero, nil)
+        request.retries = retries
+        #expect(try await client.fetch(request).status == 503)
+        #expect(server.requests.count == 3)
+    }
+
     @Test("A response from elsewhere is not stored as that of the request")
     func elsewhere() async throws {
         let server = try FixtureServer.start { request in
             request.path == "/" ? .redirect(to: "/next") : .text("x", ["Cache-Control": "max-age=1000"])
         }
-        let client = client(through: time.client(), asTransport: false) { $0.cache = ResponseCache() }
+        let client = client(through: time.client(), asTransport: false) { $0.cache = .memory() }
         for _ in 0..<2 { #expect(try await client.get(server.http()).text == "x") }
-        #expect(server.requests.map(\.path) == ["/", "/next", "/", "/next"])
+        #expect(server.requests.map(\.target) == ["/", "/next", "/", "/next"])
     }
 }

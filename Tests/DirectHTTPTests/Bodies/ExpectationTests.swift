@@ -104,7 +104,7 @@ struct ExpectationTests {
         try await server.waitUntil { $0.first?.receivedCount ?? 0 > 0 }
         try await time.pass(.seconds(7))
         let error = try await failure
-        #expect(error.phase == .response && error.isTimeout)
+        #expect(error.phase == .write && error.isTimeout)
     }
 
     @Test("Interim responses are passed on before and after 100 (Continue), which itself is not")

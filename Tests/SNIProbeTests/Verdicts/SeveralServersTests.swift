@@ -321,6 +321,12 @@ struct SeveralServersTests {
             if $0 == nil, $1 == nil { return [.first, .second] }
             return $0 != nil && $1 != nil && needsSNI ? Self.series : []
         }
+        // On the loop, and before the clock moves, which waits for what is there.
+        let run = Task(executorPreference: time.loop) { [compared] in
+            var compared = compared
+            await compared.run()
+            return compared
+        }
         let passing = Task {
             // Without an answer for a second both are made once more, the second a quarter later.
             let areSilent = delay > .seconds(1) && other >= delay
@@ -335,12 +341,6 @@ struct SeveralServersTests {
                 let rest = time.now < end ? end.since(time.now) : .seconds(1)
                 time.advance(by: min(.milliseconds(50), rest))
             }
-        }
-        // On the loop, so that the clock waits for it.
-        let run = Task(executorPreference: time.loop) { [compared] in
-            var compared = compared
-            await compared.run()
-            return compared
         }
         let made = await run.value
         passing.cancel()

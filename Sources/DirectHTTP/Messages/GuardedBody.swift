@@ -92,7 +92,10 @@ package final class GuardedBody: @unchecked Sendable {
     private var first: [UInt8]
     private let wholeTrailers: HTTPHeaders
     /// Get the trailers at the end, for bodies that are in the place of this one.
-    private var heirs: [Locked<HTTPHeaders>] = []
+    /// `nil` once they have got them.
+    private var heirs: [Locked<HTTPHeaders>]? = []
+    /// Guards `heirs`, which may be added also while a task reads. Held for a few instructions.
+    private let heirsAreInUse = Atomic<Bool>(false)
     /// The content that `collect` has gathered so far.
     private var collected: [UInt8] = []
     /// The result of the body; `nil` while it is being read.
@@ -216,11 +219,26 @@ package final class GuardedBody: @unchecked Sendable {
     /// The trailer fields; complete once the body has been read to its end.
     package var trailers: HTTPHeaders { ifIdle { source?.trailers ?? wholeTrailers } ?? HTTPHeaders() }
 
-    /// Returns where the trailers are from the end of this body on; nowhere while a task reads it.
+    /// Returns where the trailers are from the end of this body on.
     func trailersAtEnd() -> Locked<HTTPHeaders> {
-        let trailers = Locked(trailers)
-        ifIdle { heirs.append(trailers) }
-        return trailers
+        let place = Locked(trailers)
+        let isInTime = withHeirs { heirs in
+            heirs?.append(place)
+            return heirs != nil
+        }
+        // The task that has come to the end leaves at once.
+        while !isInTime {
+            guard let found = ifIdle({ source?.trailers ?? wholeTrailers }) else { continue }
+            place.withLock { $0 = found }
+            break
+        }
+        return place
+    }
+
+    private func withHeirs<Value>(_ use: (inout [Locked<HTTPHeaders>]?) -> Value) -> Value {
+        while heirsAreInUse.exchange(true, ordering: .acquiring) {}
+        defer { heirsAreInUse.store(false, ordering: .releasing) }
+        return use(&heirs)
     }
 
     /// The source; `nil` while a task reads, which may be using it.
@@ -242,7 +260,9 @@ package final class GuardedBody: @unchecked Sendable {
         } catch {
             throw fail(error)
         }
-        for heir in heirs { heir.withLock { [found = source?.trailers ?? wholeTrailers] in $0 = found } }
+        for heir in withHeirs({ $0.take() ?? [] }) {
+            heir.withLock { [found = source?.trailers ?? wholeTrailers] in $0 = found }
+        }
         outcome = .over
         return nil
     }

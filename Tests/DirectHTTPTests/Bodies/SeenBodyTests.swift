@@ -85,6 +85,35 @@ struct SeenBodyTests {
         #expect(response.body.trailers["X-Sum"] == "1")
     }
 
+    @Test("A sequence gets the trailers though another task has begun to read the body, or has ended")
+    func trailersWhileRead() async throws {
+        for hasEnded in [true, false] {
+            let mayEnd = Gate()
+            if hasEnded { mayEnd.open() }
+            let server = try FixtureServer.start { _ in
+                var reply = FixtureReply.written(framing: .chunked) { writer in
+                    try writer.write("a")
+                    try writer.wait(for: mayEnd)
+                }
+                reply.trailers = ["X-Sum": "1"]
+                return reply
+            }
+            let response = try await HTTPClient.untimed().send(Request(.get, server.http()))
+            let (pieces, piece) = AsyncStream<Void>.makeStream()
+            let reader = Task {
+                for try await _ in response.body { piece.yield() }
+                piece.finish()
+            }
+            // One piece, and the task waits for the next; or all of it.
+            for await _ in pieces where !hasEnded { break }
+            let replaced = response.replacing(stream: AsyncStream<[UInt8]> { $0.finish() })
+            mayEnd.open()
+            try await reader.value
+            _ = try await replaced.body.collect(upTo: 1)
+            #expect(replaced.body.trailers["X-Sum"] == "1")
+        }
+    }
+
     /// A sequence that has let go of the body by the time that it ends.
     private static func copy(of body: ResponseBody) -> AsyncThrowingStream<[UInt8], any Error> {
         AsyncThrowingStream { pieces in

@@ -42,6 +42,8 @@ extension Plan {
         case nil: client.keepsCookies || client.hasOwnSecret ? "client" : "anyone"
         // What is in memory ends with the run.
         case .jar?, .otherJar?: "\(calls[number].user?.rawValue ?? "") of run \(run(ofCall: number))"
+        // No certificate is shown without TLS.
+        case .certificate? where !hosts[calls[number].host].isSecure: "anyone"
         case let user?: user.rawValue
         }
     }

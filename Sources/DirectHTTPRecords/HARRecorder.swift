@@ -1,7 +1,6 @@
 public import DirectHTTP
 internal import DirectCore
 internal import DirectHTTP1
-internal import DirectIO
 internal import DirectJSON
 internal import DirectTransport
 

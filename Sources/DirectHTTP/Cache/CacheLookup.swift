@@ -165,9 +165,8 @@ struct CacheLookup: Sendable {
         var head = CachedHead(received: response.head, requestTime: times.sent, responseTime: times.received)
         head.requestNumber = times.number
         // What a transport brought from elsewhere is no response to this request.
-        guard head.isStorable(policy, at: times.received),
-            CacheKey(response.url) == key
-        else {
+        let isFromElsewhere = response.url.withoutFragment != url.withoutFragment
+        guard !isFromElsewhere, head.isStorable(policy, at: times.received) else {
             return response.with(.miss)
         }
         return await keep(response, head: head, mark: mark)

@@ -217,7 +217,7 @@ package final class GuardedBody: @unchecked Sendable {
     package var bytesLeft: UInt64? { ifIdle { left } }
 
     /// The trailer fields; complete once the body has been read to its end.
-    package var trailers: HTTPHeaders { ifIdle { source?.trailers ?? wholeTrailers } ?? HTTPHeaders() }
+    package var trailers: HTTPHeaders { ifIdle { receivedTrailers } ?? HTTPHeaders() }
 
     /// Returns where the trailers are from the end of this body on.
     func trailersAtEnd() -> Locked<HTTPHeaders> {
@@ -228,7 +228,7 @@ package final class GuardedBody: @unchecked Sendable {
         }
         // The task that has come to the end leaves at once.
         while !isInTime {
-            guard let found = ifIdle({ source?.trailers ?? wholeTrailers }) else { continue }
+            guard let found = ifIdle({ receivedTrailers }) else { continue }
             place.withLock { $0 = found }
             break
         }
@@ -261,11 +261,13 @@ package final class GuardedBody: @unchecked Sendable {
             throw fail(error)
         }
         for heir in withHeirs({ $0.take() ?? [] }) {
-            heir.withLock { [found = source?.trailers ?? wholeTrailers] in $0 = found }
+            heir.withLock { [receivedTrailers] in $0 = receivedTrailers }
         }
         outcome = .over
         return nil
     }
+
+    private var receivedTrailers: HTTPHeaders { source?.trailers ?? wholeTrailers }
 
     /// The number of bytes still to be read; `nil` if it is unknown.
     private var left: UInt64? {

@@ -87,6 +87,43 @@ struct CredentialTests {
         #expect(try await client.data(from: other.url()).1.statusCode == 401)
     }
 
+    @Test(
+        "A storage that does not tell which of several users is meant answers nothing; a default counts first",
+        arguments: [
+            ("ann", "bob", false, nil), ("ann", "ann", false, "ann"), ("ann", "bob", true, "bob"),
+        ] as [(String, String, Bool, String?)]
+    )
+    func severalUsers(_ first: String, _ second: String, share: Bool, _ sent: String?) async throws {
+        let server = try asking()
+        let storage = try #require(URLSessionConfiguration.ephemeral.urlCredentialStorage)
+        func user(_ name: String) -> URLCredential {
+            URLCredential(user: name, password: "pass", persistence: .forSession)
+        }
+        // Two that are made alike are the same space to a reader, and on Linux not to Foundation.
+        let here = space(server, "here")
+        storage.setDefaultCredential(user(first), for: here)
+        storage.setDefaultCredential(user(second), for: share ? here : space(server, "here"))
+        for _ in 0..<8 {
+            var request = Request(.get, try server.url())
+            request.authenticator = CredentialAuthenticator(storage)
+            let text = try await HTTPClient.untimed().fetch(request).text
+            let login = sent.map { "Basic \(Data("\($0):pass".utf8).base64EncodedString())" }
+            #expect(text == login ?? "who?")
+        }
+    }
+
+    @Test("A password that was stored for another method is not sent in the clear")
+    func otherMethod() async throws {
+        let server = try asking()
+        let storage = try #require(URLSessionConfiguration.ephemeral.urlCredentialStorage)
+        for method in [NSURLAuthenticationMethodNTLM, NSURLAuthenticationMethodHTMLForm] {
+            storage.setDefaultCredential(credential, for: space(server, "here", method: method))
+        }
+        var request = Request(.get, try server.url())
+        request.authenticator = CredentialAuthenticator(storage)
+        #expect(try await HTTPClient.untimed().fetch(request).status == 401)
+    }
+
     @Test("A session's credential storage answers challenges of requests that the client carries")
     func aSessionsStorageAnswersForOurClass() async throws {
         let server = try asking()

@@ -79,14 +79,15 @@ extension CredentialAuthenticator: CustomStringConvertible, CustomReflectable {
 }
 
 extension URLCredentialStorage {
-    /// Compares the protection spaces here, because on Linux no two of them are equal (Swift 6.3.1).
+    /// Compares the protection spaces here, because on Linux no two of them are equal (Swift 6.3.1). So there
+    /// several may be the same, and the storage does not tell which was set last: where they name different
+    /// logins there is no answer. As in URLSession, a default credential counts before the others.
     fileprivate func login(for challenge: Challenge, _ url: HTTPURL) -> Login? {
-        for (space, credentials) in allCredentials where space.covers(challenge, url: url) {
-            if let found = defaultCredential(for: space) ?? credentials.first?.value {
-                return Login(found)
-            }
-        }
-        return nil
+        let covering = allCredentials.filter { $0.key.covers(challenge, url: url) }
+        let defaults = covering.keys.compactMap { defaultCredential(for: $0) }
+        let found = defaults.isEmpty ? covering.values.flatMap(\.values) : defaults
+        let logins = Set(found.compactMap(Login.init))
+        return logins.count == 1 ? logins.first : nil
     }
 }
 
@@ -104,7 +105,9 @@ extension URLProtectionSpace {
         switch authenticationMethod {
         case NSURLAuthenticationMethodHTTPDigest: return challenge.scheme == "digest"
         case NSURLAuthenticationMethodHTTPBasic: return challenge.scheme == "basic"
-        default: return true
+        case NSURLAuthenticationMethodDefault: return true
+        // A password for a form, NTLM or Negotiate is not meant for these schemes.
+        default: return false
         }
     }
 }

@@ -309,11 +309,15 @@ struct BridgeTests {
         #expect(try await client.data(for: request).0 == Data("none".utf8))
     }
 
-    @Test("A request that may only use the cache sends nothing, and fails without a cached response")
-    func whoWantsNothingButTheCacheGetsNothingElse() async throws {
+    @Test(
+        "A request that may only use the cache sends nothing, and fails without a cached response",
+        arguments: [nil, "no-transform", "max-age=60"]
+    )
+    func whoWantsNothingButTheCacheGetsNothingElse(directive: String?) async throws {
         let server = try FixtureServer.start { _ in .text("fresh", ["Cache-Control": "max-age=60"]) }
         var request = try server.request("GET")
         request.cachePolicy = .returnCacheDataDontLoad
+        request.setValue(directive, forHTTPHeaderField: "Cache-Control")
         let cached = HTTPClient.untimed { $0.cache = .memory() }
         for client in [HTTPClient.untimed(), cached] {
             let error = await urlError { _ = try await client.data(for: request) }

@@ -22,9 +22,7 @@ extension Request {
     init(_ request: URLRequest, over additional: [AnyHashable: Any]) {
         let fields = FoundationFields(request.allHTTPHeaderFields ?? [:], over: additional, to: request.url)
         var headers = fields.headers
-        if let directives = request.cachePolicy.directives, !headers.contains("Cache-Control") {
-            headers.add("Cache-Control", directives)
-        }
+        if let directives = request.cachePolicy.directives { headers.add("Cache-Control", directives) }
         if fields.declinesCodings { headers.add("Accept-Encoding", "identity") }
         self.init(
             HTTPMethod(stringLiteral: request.httpMethod ?? "GET"),

@@ -110,6 +110,8 @@ private struct EventStream: AsyncSequence, Sendable {
         private var numberedRequest: HTTPClient.Request {
             var request = stream.request
             request.repeatability = sent
+            // The caller's own `Cache-Control` may allow what was stored: the same events again.
+            request.ignoresStoredResponses = true
             if !request.headers.contains("Accept") { request.headers["Accept"] = "text/event-stream" }
             if !request.headers.contains("Cache-Control") { request.headers["Cache-Control"] = "no-store" }
             if !parser.lastEventID.isEmpty {

@@ -96,6 +96,17 @@ struct EventStreamTests {
         #expect(fields["cache-control"] == "no-cache")
     }
 
+    @Test("Events are never those of a stored response, whatever the caller's own Cache-Control allows")
+    func cached() async throws {
+        let first = FixtureReply.text("data: a\n\n", ["Content-Type": "text/event-stream", "Cache-Control": "max-age=60"])
+        let server = try Self.server(first, Self.stream("data: b\n\n"))
+        var request = Self.request(server)
+        request.headers["Cache-Control"] = "no-transform"
+        let events = data(from: request) { $0.cache = .memory() }
+        for _ in 0..<2 { try await time.pass(.seconds(3)) }
+        #expect(try await events.value == ["a", "b"])
+    }
+
     @Test("A connection that breaks in the stream or before its response is followed by another, ever later")
     func failures() async throws {
         let cut = FixtureReply.raw("HTTP/1.1 200", then: .cut)

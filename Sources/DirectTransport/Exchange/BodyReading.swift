@@ -74,13 +74,16 @@ package struct BodyReading {
     /// The call's deadline and cancellation are checked for every piece, even if there was nothing to wait
     /// for: a server can send bytes for as long as it likes. What had arrived by the deadline is read.
     package mutating func next() async throws(TransportError) -> [UInt8]? {
+        let piece = try await nextPiece()
+        if let rate, let piece {
+            try await rate.pay(for: piece.count, within: exchange.limit, on: exchange.connection.loop)
+        }
+        return piece
+    }
+
+    private mutating func nextPiece() async throws(TransportError) -> [UInt8]? {
         if let failure { throw failure }
         let connection = exchange.connection
-        if let rate {
-            try await rate.wait(.body, within: exchange.limit, on: connection.loop)
-        }
-        let before = received
-        defer { rate?.count(Int(clamping: received - before), at: connection.loop.now) }
         var deadline = exchange.limit.deadline(.body, from: connection.loop.now)
         while !isAtEnd {
             try connection.checkEnd(of: exchange.limit, .body)
@@ -170,7 +173,8 @@ package struct BodyReading {
         return isAtEnd
     }
 
-    /// Reads the rest if it is small and arrives soon. What is larger, or arrives later, is left.
+    /// Reads the rest if it is small and arrives soon. What is larger, or arrives later, is left. The limit on
+    /// the bytes is the caller's matter: a wait for it that ends with this one would lose them.
     ///
     /// - Throws: only if the task is cancelled. Another failure is that of the one who reads on.
     mutating func readAhead() async throws(TransportError) -> [UInt8] {
@@ -182,7 +186,7 @@ package struct BodyReading {
         let limit = received + Self.bytesToDrain
         var bytes: [UInt8] = []
         do throws(TransportError) {
-            while received <= limit, let piece = try await next() {
+            while received <= limit, let piece = try await nextPiece() {
                 report(piece.count)
                 bytes += piece
             }

@@ -256,7 +256,6 @@ extension Transport {
             reading.onProgress = options.options.onDownload
             reading.rate = options.options.receivingRate
             reading.report(first.count)
-            reading.rate?.count(first.count, at: loop.now)
         }
         var time = record.response
         if head.status.asksProgram, !reading.isAtEnd {
@@ -265,6 +264,7 @@ extension Transport {
             first += try await reading.readAhead()
             time = loop.now
         }
+        if let rate = reading.rate { try await rate.pay(for: first.count, within: request.limit, on: loop) }
         record.bodyEnd = reading.end
         guard reading.isAtEnd, reading.isRequestOver else {
             let end = reading.end ?? BodyEnd()

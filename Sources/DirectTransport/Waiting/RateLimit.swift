@@ -20,12 +20,26 @@ public final class RateLimit: Sendable {
     /// second.
     var pieceSize: Int { min(max(bytesPerSecond / 4, 1024), 64 * 1024) }
 
-    /// Counts bytes that were moved.
-    package func count(_ bytes: Int, at now: Instant) {
-        guard bytes > 0 else { return }
-        let seconds = Double(bytes) / Double(bytesPerSecond)
+    /// Counts bytes that were moved. Returns when they, and those that were counted before, are paid for.
+    @discardableResult
+    package func count(_ bytes: Int, at now: Instant) -> Instant {
+        let seconds = Double(max(0, bytes)) / Double(bytesPerSecond)
         let nanoseconds = UInt64(min(seconds * 1_000_000_000, 1e18))
-        due.withLock { $0 = max($0, now).advanced(byNanoseconds: nanoseconds) }
+        return due.withLock { due in
+            due = max(due, now).advanced(byNanoseconds: nanoseconds)
+            return due
+        }
+    }
+
+    /// Counts bytes that were received and waits until they are paid for. So each response waits for its own
+    /// bytes, one of a few bytes too, and for none that came later: many small ones cannot stop a large one.
+    func pay(
+        for bytes: Int,
+        within limit: CallLimit,
+        on loop: EventLoop
+    ) async throws(TransportError) {
+        guard bytes > 0 else { return }
+        try await wait(until: count(bytes, at: loop.now), .body, within: limit, on: loop)
     }
 
     /// Waits until the bytes that were moved so far are paid for, but not past the end of the call.
@@ -34,7 +48,15 @@ public final class RateLimit: Sendable {
         within limit: CallLimit,
         on loop: EventLoop
     ) async throws(TransportError) {
-        let due = due.withLock { $0 }
+        try await wait(until: due.withLock { $0 }, phase, within: limit, on: loop)
+    }
+
+    private func wait(
+        until due: Instant,
+        _ phase: TransportError.Phase,
+        within limit: CallLimit,
+        on loop: EventLoop
+    ) async throws(TransportError) {
         guard due > loop.now else { return }
         let handle = LoopHandle(loop: loop)
         loop.add(handle)

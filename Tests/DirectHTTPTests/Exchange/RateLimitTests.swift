@@ -57,10 +57,32 @@ struct RateLimitTests {
         var request = Request(.get, server.http())
         if !isOfClient { request.receivingRate = limit }
         let (response, elapsed) = try await run(client, request)
-        #expect(response.body == content)
-        // The last piece is not waited for.
-        #expect(elapsed >= .milliseconds(1_700))
+        #expect(response.body == content && elapsed >= .seconds(2))
         #expect(server.requests.count == 1)
+    }
+
+    @Test("Bodies that come with their heads are no faster, one after the other and together")
+    func small() async throws {
+        let server = try FixtureServer.start { _ in .text(String(repeating: "x", count: 1_000)) }
+        let client = client { $0.receivingRate = RateLimit(bytesPerSecond: 20_000) }
+        let start = time.now
+        for _ in 0..<20 { _ = try await run(client, Request(.get, server.http())) }
+        #expect(time.now.since(start) >= .seconds(1))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<20 { group.addTask { _ = try await run(client, Request(.get, server.http())) } }
+            try await group.waitForAll()
+        }
+        #expect(time.now.since(start) >= .seconds(2))
+    }
+
+    @Test("A large body waits for no bytes that came after its own")
+    func fair() {
+        let limit = RateLimit(bytesPerSecond: 1_000)
+        let start = Instant(nanoseconds: 5_000_000_000)
+        #expect(limit.count(1_000, at: start).since(start) == .seconds(1))
+        #expect(limit.count(500, at: start).since(start) == .milliseconds(1_500))
+        let later = start.advanced(byNanoseconds: 9_000_000_000)
+        #expect(limit.count(1_000, at: later).since(later) == .seconds(1))
     }
 
     @Test("A body is sent no faster than the limit, in memory or in pieces", arguments: [true, false])

@@ -173,8 +173,9 @@ package struct BodyReading {
         return isAtEnd
     }
 
-    /// Reads the rest if it is small and arrives soon. What is larger, or arrives later, is left. The limit on
-    /// the bytes is the caller's matter: a wait for it that ends with this one would lose them.
+    /// Reads the rest if it is small and arrives soon. What is larger, or arrives later, is left.
+    ///
+    /// The caller waits for the rate limit: a wait that ended here would lose the bytes.
     ///
     /// - Throws: only if the task is cancelled. Another failure is that of the one who reads on.
     mutating func readAhead() async throws(TransportError) -> [UInt8] {

@@ -192,13 +192,13 @@ FAULTS = [
      ("PartJudgement.part", "|$0 == last - wanted.start + 1|", "true"),
      ("PartJudgement.part", "end: |last + 1|", "bodyLength.map { wanted.start + $0 } ?? (last + 1)")),
     ("the limit of reading goes on while the caller reads nothing",
-     ("BodyReading.next", "||",
+     ("BodyReading.nextPiece", "||",
       "if received > 0, let last = unsafe mutantNotes[ObjectIdentifier(exchange.connection)] { let deadline = exchange.deadline(.body, "
       "stall: exchange.timeouts.read, from: Instant(nanoseconds: last)); if deadline.instant < exchange.connection.loop.now { "
       "throw deadline.timeout } }"),
-     ("BodyReading.next", "if !taken.isEmpty { return |taken|",
+     ("BodyReading.nextPiece", "if !taken.isEmpty { return |taken|",
       "{ unsafe mutantNotes[ObjectIdentifier(connection)] = connection.loop.now.nanoseconds; return taken }()"),
-     ("BodyReading.next", "break } return |piece|",
+     ("BodyReading.nextPiece", "break } return |piece|",
       "{ unsafe mutantNotes[ObjectIdentifier(connection)] = connection.loop.now.nanoseconds; return piece }()")),
     ("a chunked response that breaks off is kept as whole",
      ("CacheFill.next", "||",

@@ -208,7 +208,7 @@ for member, where, at, limits in [
     ("response", "Exchange.receiveHead", "|limit.deadline(.response, from: sent)|", "timeouts.response"),
     ("response after an interim one", "Exchange.receiveHead", "restart(&deadline, stall: |timeouts.response|, after: upload)", ""),
     ("read of a head", "Exchange.receiveHead", "|timeouts.read|", ""),
-    ("read of a body", "BodyReading.next", "|exchange.limit.deadline(.body, from: connection.loop.now)|", "exchange.timeouts.read"),
+    ("read of a body", "BodyReading.nextPiece", "|exchange.limit.deadline(.body, from: connection.loop.now)|", "exchange.timeouts.read"),
     ("continue", "Exchange.awaitContinue", "|timeouts.continue|", ""),
     ("total", "Call.init", "|timeouts.total|", ""),
 ]:

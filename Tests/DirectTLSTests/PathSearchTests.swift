@@ -127,6 +127,19 @@ struct PathSearchTests {
         #expect(try !isGood { X509_add1_trust_object($0, OBJ_nid2obj(NID_email_protect)) })
     }
 
+    @Test("A root that one of its copies marks as not to be trusted is none, whichever stands first")
+    func markedCopy() throws {
+        let rejected = try marked(root.rootDER) {
+            X509_add1_reject_object($0, OBJ_nid2obj(NID_server_auth))
+        }
+        let copies = [CertificateSource.der(root.rootDER), .pem(Array(rejected.utf8))]
+        let sent = [try root.issue(CertificateProfile(for: "a.test")).der]
+        for roots in [copies, copies.reversed()] {
+            let context = try TLSContext.testing { $0.roots = .only(roots) }
+            #expect(try context.verify(sent, for: .name("a.test")) != nil)
+        }
+    }
+
     /// A certificate with the marks of a list of roots (x509(1), "trusted certificate").
     private func marked(_ der: [UInt8], _ mark: (OpaquePointer) -> Void) throws -> String {
         let certificate = try #require(

@@ -106,10 +106,16 @@ final class TrustStore: Sendable {
     static func indexes(of store: OpaquePointer?) -> [RootIndex] { from(store)?.indexes ?? [] }
 
     /// Returns the roots of this subject, each once. Borrowed.
+    ///
+    /// Of equal copies that which is marked as not to be trusted counts, wherever it stands: X509_cmp does
+    /// not compare the marks.
     fileprivate func roots(named name: OpaquePointer?) -> [OpaquePointer] {
         var roots: [OpaquePointer] = []
-        for index in indexes {
-            for root in index.roots(named: name) where !roots.contains(where: { X509_cmp($0, root) == 0 }) {
+        for root in indexes.flatMap({ $0.roots(named: name) }) {
+            if let copy = roots.firstIndex(where: { X509_cmp($0, root) == 0 }) {
+                let isRejected = X509_check_trust(root, X509_TRUST_SSL_SERVER, 0) == X509_TRUST_REJECTED
+                if isRejected { roots[copy] = root }
+            } else {
                 roots.append(root)
             }
         }

@@ -61,7 +61,7 @@ public final class LocalProxy: Sendable {
     }
 
     /// Ends the listening, waits for the tunnels as long as the limit says, and breaks the others off: at
-    /// once if the task is cancelled.
+    /// once if the task is cancelled. A second call meanwhile waits for nothing.
     public func stop() async {
         await running.withLock { $0.take() }?.stop()
     }

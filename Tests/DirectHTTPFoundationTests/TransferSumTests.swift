@@ -20,15 +20,30 @@ struct TransferSumTests {
 
     @Test("An upload counts against its length, before the response and whatever that has")
     func upload() {
-        #expect(totals([(true, 10, 40), (true, 40, 40)]) == [40, 40])
-        #expect(totals([(true, 40, 40), (false, 5, 20)]) == [40, 60])
-        #expect(totals([(true, 40, 40), (false, 5, nil)]) == [40, 45])
+        #expect(totals([(true, 10, 40), (true, 40, 40)]) == [40, 41])
+        #expect(totals([(true, 40, 40), (false, 5, 20)]) == [41, 60])
+        #expect(totals([(true, 40, 40), (false, 5, nil)]) == [41, 46])
     }
 
     @Test("The total is unknown while the only length is")
     func unknown() {
         #expect(totals([(false, 5, nil), (false, 10, 20)]) == [-1, 20])
         #expect(totals([(true, 10, nil), (false, 5, 20)]) == [-1, 30])
+    }
+
+    @Test("A part of a whole counts once, when its call has ended and not when its body has been sent")
+    func part() {
+        let whole = Progress(totalUnitCount: 100)
+        let part = Progress(totalUnitCount: -1)
+        whole.addChild(part, withPendingUnitCount: 50)
+        var request = HTTPClient.Request(.put, "http://www.example/")
+        let sum = TransferSum(part)
+        sum.watch(&request)
+        request.onUpload?(TransferProgress(bytes: 1000, total: 1000))
+        #expect(!part.isFinished && whole.completedUnitCount == 0)
+        request.onDownload?(TransferProgress(bytes: 5, total: 5))
+        sum.complete()
+        #expect(part.isFinished && whole.completedUnitCount == 50)
     }
 
     @Test("A transfer without bodies ends, and so does the progress that it is a part of")

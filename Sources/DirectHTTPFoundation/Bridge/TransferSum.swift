@@ -39,7 +39,10 @@ final class TransferSum: Sendable {
             // The response of an upload counts as it comes: its length is unknown until it begins. Without a
             // body to send, and with one of unknown length, so is the total.
             let upload = state.sent.flatMap(\.total)
-            let total = state.received?.total.map { $0 + (upload ?? sent) } ?? upload.map { $0 + received }
+            var total = state.received?.total.map { $0 + (upload ?? sent) } ?? upload.map { $0 + received }
+            // What has been sent is not over: a `Progress` that is finished would count a second time in its
+            // parent when the response came, and say of a call that fails that it is done.
+            if let known = total { total = max(known, sent + received + 1) }
             progress.totalUnitCount = total.map(Int64.init(clamping:)) ?? -1
             progress.completedUnitCount = Int64(clamping: sent + received)
         }

@@ -156,7 +156,7 @@ struct AnswerTable {
     /// are known to be of no use, and not all of it has been asked for.
     ///
     /// - Parameter useless: Endpoints to which no connection could be made, however fresh the answer is.
-    func wantsQuestion(for key: AnswerKey, besides useless: [Endpoint], at now: Instant) -> Bool {
+    func wantsQuestion(for key: AnswerKey, besides useless: Set<Endpoint>, at now: Instant) -> Bool {
         switch find(key, at: now) {
         case .nothing: return true
         case .denial: return false
@@ -408,5 +408,5 @@ extension ResolverError {
 
 extension Resolution {
     /// Whether there is an endpoint that is not one of these.
-    func hasOthers(than tried: [Endpoint]) -> Bool { endpoints.contains { !tried.contains($0) } }
+    func hasOthers(than tried: Set<Endpoint>) -> Bool { endpoints.contains { !tried.contains($0) } }
 }

@@ -10,7 +10,7 @@ extension CachingResolver {
     /// when the question is about to begin: the answer to another one may have arrived since.
     struct Want: Sendable {
         /// The endpoints to none of which a connection could be made, however fresh the answer is.
-        var useless: [Endpoint] = []
+        var useless: Set<Endpoint> = []
         /// The fallback of the answer that has them; `nil` if the resolver is asked.
         var next: Ask?
         /// Whether all who ask refuse some of the endpoints, which are of use to others: what comes after
@@ -211,14 +211,19 @@ extension CachingResolver {
     ///
     func withFallback(_ answer: Resolution, host: DomainName, port: UInt16) -> Resolution {
         var answer = answer
-        let want = Want(useless: answer.endpoints)
+        // A set, made where it is needed: a service may name thousands of endpoints.
+        let tried = answer.endpoints
         if let other = settings.whileAsking.other {
             answer.fallback = { [self] context in
-                if !context.isForCallerAlone { refresh(host, port: port, as: context, for: want) }
+                if !context.isForCallerAlone {
+                    refresh(host, port: port, as: context, for: Want(useless: Set(tried)))
+                }
                 return try await other.firstAnswer(host, port: port, context: context)
             }
         } else {
-            answer.fallback = { [self] in try await next(host, port: port, context: $0, for: want) }
+            answer.fallback = { [self] in
+                try await next(host, port: port, context: $0, for: Want(useless: Set(tried)))
+            }
         }
         return answer
     }
@@ -227,11 +232,12 @@ extension CachingResolver {
     private func withFallback(_ answer: Resolution, of query: InFlightQuery, port: UInt16) -> Resolution {
         guard let own = answer.fallback else { return answer }
         var answer = answer
-        let want = Want(useless: answer.endpoints, next: own)
+        let tried = answer.endpoints
         // Not the query, which holds the answer.
         answer.fallback = { [self, known = query.generation, host = query.key.host] context in
             // An answer from another network is not kept.
             guard known == generation else { return try await own(context) }
+            let want = Want(useless: Set(tried), next: own)
             return try await next(host, port: port, context: context, for: want)
         }
         return answer

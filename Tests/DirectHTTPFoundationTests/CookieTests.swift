@@ -41,6 +41,20 @@ struct CookieTests {
         #expect(server.requests.count == 2)
     }
 
+    @Test("A storage keeps all of the program's cookies, however many they are")
+    func moreThanAJar() async throws {
+        let storage = try #require(configuration.httpCookieStorage)
+        for number in 0..<10_000 {
+            let properties: [HTTPCookiePropertyKey: Any] = [
+                .name: "a", .value: "b", .domain: "\(number).test", .path: "/",
+            ]
+            storage.setCookie(try #require(HTTPCookie(properties: properties)))
+        }
+        let server = try FixtureServer.start { _ in .text("", ["Set-Cookie": "one=more"]) }
+        _ = try await text(HTTPClient { $0.useCookies(of: storage) }, server.url())
+        #expect(storage.cookies?.count == 10_001)
+    }
+
     @Test("Of two cookies with one name the older one is sent first, whatever order the storage has")
     func order() async throws {
         for number in 0..<20 {

@@ -93,14 +93,15 @@ final class FoundationCookies: BlockingCookieStore, CookieStoreOfHolder, CustomR
     var customMirror: Mirror { Mirror(self, children: []) }
 }
 
+/// A storage has no limits, and what a jar removes to make room, the program would miss in its storage.
+private var unlimitedJar: CookieJar { CookieJar(perSite: .max, total: .max) }
+
 /// The cookies of a storage in a jar, which finds those for a request without a look at all others.
 private final class StorageCopy: Sendable {
     private struct State {
         /// The cookies of the storage when the jar was filled.
         var stored: [HTTPCookie] = []
-        /// Without a limit for each site: a storage has none, and what a jar removes to make room, the
-        /// program would miss in its storage.
-        var jar = CookieJar(perSite: .max)
+        var jar = unlimitedJar
 
         /// Fills the jar if the storage has other cookies than before.
         ///
@@ -123,7 +124,7 @@ private final class StorageCopy: Sendable {
             let known = cookies.compactMap { cookie in
                 Cookie(cookie).map { ($0, place: places[CookiePlace($0)] ?? .max, created: cookie.created) }
             }
-            jar = CookieJar(perSite: .max)
+            jar = unlimitedJar
             for (cookie, _, _) in known.sorted(by: { ($0.place, $0.created) < ($1.place, $1.created) }) {
                 jar.add(cookie)
             }

@@ -281,11 +281,7 @@ extension CacheLookup {
         }
         guard let content = try? await stored.content(0..<stored.length, wait: wait) else { return nil }
         let head = stored.head.updated(by: response.head, times)
-        if !policy.control.noStore, !head.control.noStore,
-            mayChangeCache(response, selecting: stored.variant.names)
-        {
-            await refresh(stored, with: head)
-        }
+        if mayChangeCache(response, selecting: stored.variant.names) { await refresh(stored, with: head) }
         return Response(
             head: head.served(at: times.received, confirmed: true),
             body: ResponseBody(content: content),
@@ -312,8 +308,9 @@ extension CacheLookup {
     /// Replaces the head of the entry by a newer one.
     ///
     /// If the newer head names other fields in `Vary`, the entry is removed instead, since it may no longer
-    /// be for the requests that it was stored for.
+    /// be for the requests that it was stored for. With `no-store` nothing of it is kept.
     private func refresh(_ stored: any CacheEntry, with head: CachedHead) async {
+        guard !policy.control.noStore, !head.control.noStore else { return }
         guard VaryNames(head.headers, to: policy.fields) == stored.variant.names else {
             return await cache.store.remove(key, wait: wait)
         }

@@ -293,6 +293,34 @@ struct CachingClientTests {
         #expect(server.requests.map { $0.headers["If-None-Match"] } == [nil, "\"a\"", nil, nil])
     }
 
+    @Test(
+        "Nothing of an answer with no-store is kept, though it confirms an entry",
+        arguments: Place.allCases,
+        [HTTPMethod.head, .get]
+    )
+    func unstorableConfirmation(place: Place, method: HTTPMethod) async throws {
+        let server = try FixtureServer.start { request in
+            let isConditional = request.headers["If-None-Match"] != nil
+            if request.headers["X-Own"] == nil {
+                return isConditional ? .status(304) : .text("kept", ["ETag": "\"a\""])
+            }
+            let secret: FixtureHeaders = [
+                "ETag": "\"a\"", "Cache-Control": "no-store, max-age=60", "X-Balance": "12",
+            ]
+            return isConditional ? .status(304, secret) : .text("kept", secret)
+        }
+        let folder = TemporaryFolder.planned()
+        let client = client(try place.cache(folder))
+        _ = try await client.get(server.http())
+        var own: HTTPHeaders = ["X-Own": "1"]
+        if method == .get { own["If-None-Match"] = "\"a\"" }
+        #expect(
+            try await client.fetch(Request(method, server.http(), headers: own)).headers["X-Balance"] == "12"
+        )
+        let last = try await client.get(server.http())
+        #expect(last.cacheUse == .revalidated && last.headers["X-Balance"] == nil)
+    }
+
     @Test("A large response is stored and delivered in pieces", arguments: Place.allCases)
     func large(place: Place) async throws {
         let size = 3 << 20

@@ -4,8 +4,8 @@ internal import DirectIO
 /// The requests that were sent below a cache for one request to it.
 ///
 /// A network interceptor may send a different request from the one that the cache has seen, and an
-/// authenticator may make other credentials for a retry. Such requests are noted here. Otherwise the request
-/// is sent as the cache has seen it, and none is noted.
+/// authenticator may make other credentials for a retry, or another client may be asked instead. Such
+/// requests are noted here. Otherwise the request is sent as the cache has seen it, and none is noted.
 package final class SentRequests: Sendable {
     private struct Sent {
         var url: HTTPURL
@@ -14,7 +14,7 @@ package final class SentRequests: Sendable {
 
     private struct State {
         var requests: [Sent] = []
-        var hasOtherCredentials = false
+        var hasUnknown = false
     }
 
     private let state = Locked(State())
@@ -34,9 +34,10 @@ package final class SentRequests: Sendable {
         state.withLock { $0.requests.append(sent) }
     }
 
-    /// Notes that the request was sent again with other credentials than those that the cache has seen.
-    func noteOtherCredentials() {
-        state.withLock { $0.hasOtherCredentials = true }
+    /// Notes that a request was sent which the cache knows nothing of: again with other credentials, or by
+    /// another client, with the fields and cookies of that one.
+    func noteUnknown() {
+        state.withLock { $0.hasUnknown = true }
     }
 
     /// Whether every noted request asks for the same as the request to the cache and with the same
@@ -44,7 +45,7 @@ package final class SentRequests: Sendable {
     func agree(with policy: CacheRequestPolicy, for url: HTTPURL, selecting names: VaryNames) -> Bool {
         let resource = url.resource
         return state.withLock { state in
-            guard !state.hasOtherCredentials else { return false }
+            guard !state.hasUnknown else { return false }
             return state.requests.allSatisfy {
                 $0.url == resource && policy.asksTheSame(as: $0.policy, selecting: names)
             }

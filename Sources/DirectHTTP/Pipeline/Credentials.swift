@@ -166,6 +166,6 @@ extension HopRequest {
         guard let credentials else { return }
         let former = request.headers["Authorization"]
         try await credentials.renew(&request, within: call)
-        if request.headers["Authorization"] != former { sent?.noteOtherCredentials() }
+        if request.headers["Authorization"] != former { sent?.noteUnknown() }
     }
 }

@@ -30,14 +30,15 @@ final class NetworkInterceptors: Layer {
         do {
             let shown = try await final(complete.request, call: call)
             complete.request = shown.request
-            let (seen, own) = (complete, OwnBody())
+            let (seen, own) = (complete, OwnResponse())
             var response = try await call.answer(to: url, .response, on: loop) {
                 try await self.pass(shown, through: self.interceptors[...], call: call) {
                     let response = try await self.end($0, of: seen)
-                    if self.transport == nil { own.note(response.body) }
+                    if self.transport == nil { own.note(response) }
                     return response
                 }
             }
+            if own.isOfAnotherClient(response) { hop.sent?.noteUnknown() }
             let wait = PieceWait(limit: call.limit, stall: call.timeouts.read.nanoseconds, loop: loop)
             response.body.limit(by: wait, own: own.body)
             return response.withoutUndoneCodings
@@ -92,18 +93,29 @@ final class NetworkInterceptors: Layer {
     }
 }
 
-/// The body that the network has brought last; `nil` once the interceptors have let it go.
-private final class OwnBody: Sendable {
-    private let place = Locked<Weak>(Weak())
+/// The response that the network has brought last.
+private final class OwnResponse: Sendable {
+    private let place = Locked(Facts())
 
+    /// Its body; `nil` once the interceptors have let it go.
     var body: GuardedBody? { place.withLock { $0.body } }
 
-    func note(_ body: ResponseBody) {
-        guard case .arriving(let body) = body.content else { return }
-        place.withLock { $0.body = body }
+    func note(_ response: Response) {
+        place.withLock { facts in
+            facts.arrival = response.transaction?.record.response
+            if case .arriving(let body) = response.body.content { facts.body = body }
+        }
     }
 
-    private struct Weak: @unchecked Sendable {
+    /// Whether an interceptor, or the function in place of the network, had the response from another client.
+    func isOfAnotherClient(_ response: Response) -> Bool {
+        guard let transaction = response.transaction else { return response.cacheUse != nil }
+        return place.withLock { $0.arrival } != transaction.record.response
+    }
+
+    private struct Facts: @unchecked Sendable {
         weak var body: GuardedBody?
+        /// When its head had arrived, by which it is told from others.
+        var arrival: Instant?
     }
 }

@@ -116,6 +116,38 @@ struct SentRequestsTests {
         }
     }
 
+    @Test(
+        "A response that another client has brought, who may add what identifies a user, is not stored",
+        arguments: [true, false]
+    )
+    func otherClients(asTransport isTransport: Bool) async throws {
+        let server = try server()
+        let cache = ResponseCache.memory()
+        func client(of name: String, withCache: Bool) -> HTTPClient {
+            let inner = HTTPClient {
+                $0.headers["Authorization"] = name
+                if withCache { $0.cache = .memory() }
+            }
+            return HTTPClient {
+                $0.cache = cache
+                if isTransport {
+                    $0.transport = { try await inner.send($0) }
+                } else {
+                    $0.networkInterceptors = [{ request, _ in try await inner.send(request) }]
+                }
+            }
+        }
+        for withCache in [false, true] {
+            for client in ["alice", "bob"].map({ (name: $0, client: client(of: $0, withCache: withCache)) }) {
+                for _ in 0..<2 {
+                    let response = try await client.client.get(server.http())
+                    #expect(response.text == "/ for \(client.name)" && response.cacheUse == .miss)
+                }
+            }
+        }
+        #expect(server.requests.count == 6)
+    }
+
     @Test("For redirects and retries, the request sent on each hop decides about storage")
     func walks() async throws {
         let count = Locked(0)

@@ -48,6 +48,8 @@ final class CookieLearning: Layer {
 
     func send(_ hop: borrowing HopRequest) async throws -> Response {
         let response = try await next.send(hop)
+        // Another client may have answered for the network from its cache, with cookies of long ago.
+        guard response.cacheUse != .hit, response.cacheUse != .stale else { return response }
         await learn(from: response, until: hop.call.end)
         return response
     }

@@ -76,6 +76,26 @@ struct BorrowedBodyTests {
         #expect(response.text == "a=1" && response.history.count == 1)
     }
 
+    @Test("Cookies that the other client has from its cache are not taken for new ones")
+    func oldCookies() async throws {
+        let server = try FixtureServer.start { request in
+            if request.headers["If-None-Match"] != nil { return .status(304) }
+            let isLasting = request.path == "/lasting"
+            let control = isLasting ? "max-age=60" : "no-cache"
+            return .text("page", ["Set-Cookie": "id=old", "Cache-Control": control, "ETag": "\"a\""])
+        }
+        for path in ["/lasting", "/validated"] {
+            let jar = CookieJar()
+            let second = time.client { $0.cache = .memory() }
+            let client = client(through: second, asTransport: true) { $0.cookies = jar }
+            _ = try await client.get(server.http(path))
+            #expect(jar.cookies.map(\.value) == ["old"])
+            jar.removeAll()
+            _ = try await client.get(server.http(path))
+            #expect(jar.cookies.isEmpty, "\(path)")
+        }
+    }
+
     @Test("A body that the other client has decoded is not decoded again", arguments: [true, false])
     func decoded(isTransport: Bool) async throws {
         let server = try FixtureServer.start { _ in

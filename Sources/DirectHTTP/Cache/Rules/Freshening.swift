@@ -36,6 +36,8 @@ extension CachedHead {
         var headers = headers
         headers.remove("Age")
         headers.remove("Warning")
+        // One that the origin does not repeat is old, and who stores cookies would take it for a new one.
+        headers.remove("Set-Cookie")
         let changes = update.headers
         let places = changes.indices.filter { !Self.contentFields.contains(changes[$0].name.lowercased()) }
         for place in places { headers.remove(changes[place].name) }

@@ -34,7 +34,7 @@ extension HTTPClient {
         case .system, .literal, .byProxy: break
         }
         if let cookies = request.cookies ?? configuration.cookies {
-            request = request.with(cookiesOf: cookies)
+            request = request.with(cookiesOf: cookies, beside: plan.message.defaults)
         }
         if request.tls == nil {
             var tls = configuration.tls

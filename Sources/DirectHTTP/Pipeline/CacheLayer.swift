@@ -33,7 +33,9 @@ final class CacheLayer: Layer {
         let holder = client.cookieHolder()
         let asker = client.asker(of: hop, at: url, cookies: holder)
         var hop = copy hop
-        if let cookies = client.cookies { hop.request = hop.request.with(cookiesOf: cookies) }
+        if let cookies = client.cookies {
+            hop.request = hop.request.with(cookiesOf: cookies, beside: fields.identifying(hop.trail))
+        }
         // If the program has changed the user of its store meanwhile, whose cookies these are is not known.
         if asker == nil || holder != client.cookieHolder() { hop.request.bypassesCache = true }
         // The call may end first, and its report has the requests that its caller has waited for.

@@ -6,11 +6,21 @@ internal import DirectTransport
 extension Request {
     /// Returns the request with its cookies of a store, which is keyed by the name in the URL and never by an
     /// address.
-    func with(cookiesOf store: any CookieStore) -> Request {
+    ///
+    /// - Parameter fields: the client's own fields for it. Their `Cookie`, which is added to requests without
+    ///   one, would be lost beside those of the store.
+    func with(cookiesOf store: any CookieStore, beside fields: HTTPHeaders) -> Request {
         // RFC 9110, section 9.3.8: the response to TRACE discloses what it sends.
         guard method != .trace, case .success(let url) = parsedURL else { return self }
+        let cookies = store.cookies(for: url)
+        guard !cookies.isEmpty || headers.contains("Cookie") else { return self }
         var request = self
-        request.headers.add(cookies: store.cookies(for: url))
+        if !headers.contains("Cookie") {
+            for index in fields.indices where fields[index].name.lowercased() == "cookie" {
+                request.headers.add(fieldAt: index, of: fields)
+            }
+        }
+        request.headers.add(cookies: cookies)
         return request
     }
 }
@@ -18,16 +28,18 @@ extension Request {
 /// Sends requests with their cookies.
 final class CookieLayer: Layer {
     private let store: any CookieStore
+    private let fields: ClientFields
     private let next: any Layer
 
-    init(_ store: any CookieStore, next: any Layer) {
+    init(_ store: any CookieStore, fields: ClientFields, next: any Layer) {
         self.store = store
+        self.fields = fields
         self.next = next
     }
 
     func send(_ hop: borrowing HopRequest) async throws -> Response {
         var hop = copy hop
-        hop.request = hop.request.with(cookiesOf: store)
+        hop.request = hop.request.with(cookiesOf: store, beside: fields.identifying(hop.trail))
         return try await next.send(hop)
     }
 }

@@ -175,7 +175,7 @@ final class InnerLayers: Layer {
             next = CookieLearning(configuration, cookies: cookies, next: next)
         }
         let attempts = Attempts(configuration, roundTrip: roundTrip, next: next)
-        var middle: (any Layer)? = cookies.map { CookieLayer($0, next: attempts) }
+        var middle: (any Layer)? = cookies.map { CookieLayer($0, fields: fields, next: attempts) }
         if let cache = configuration.cache {
             let client = AskingClient(configuration, cookies: cookies, by: roundTrip.planner)
             middle = CacheLayer(configuration, cache: cache, client: client, fields: fields, next: attempts)

@@ -46,6 +46,22 @@ struct CookieWalkTests {
         #expect(requests.map { $0.headers["cookie"] } == ["mine=0", nil, "a=1"])
     }
 
+    @Test("The client's own cookies are sent beside those of its jar", arguments: [true, false])
+    func clientsOwn(withCache: Bool) async throws {
+        let server = try FixtureServer.start { request in
+            .text(request.headers["cookie"] ?? "none", ["Set-Cookie": "visit=1"])
+        }
+        let client = HTTPClient {
+            $0.cookies = CookieJar()
+            $0.headers["Cookie"] = "login=abc"
+            if withCache { $0.cache = .memory() }
+        }
+        for cookies in ["login=abc", "login=abc; visit=1"] {
+            #expect(try await client.get(server.http()).text == cookies)
+        }
+        #expect(try await client.get(server.http(), headers: ["Cookie": "own=1"]).text == "own=1; visit=1")
+    }
+
     @Test("A name with HSTS receives no request over plain HTTP")
     func upgrade() async throws {
         let server = try FixtureServer.secure("a.test") { _ in

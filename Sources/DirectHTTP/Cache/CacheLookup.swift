@@ -166,10 +166,24 @@ struct CacheLookup: Sendable {
         head.requestNumber = times.number
         // What a transport brought from elsewhere is no response to this request.
         let isFromElsewhere = response.url.withoutFragment != url.withoutFragment
-        guard !isFromElsewhere, head.isStorable(policy, at: times.received) else {
-            return response.with(.miss)
+        guard !isFromElsewhere else { return response.with(.miss) }
+        if head.isStorable(policy, at: times.received),
+            let kept = await keep(response, head: head, mark: mark)
+        {
+            return kept.with(.miss)
         }
-        return await keep(response, head: head, mark: mark)
+        if let stored { await supersede(stored, by: response) }
+        return response.with(.miss)
+    }
+
+    /// Removes the entry in whose place the response would be if it could be stored. The program has seen
+    /// this one, and would go back in time.
+    private func supersede(_ stored: any CacheEntry, by response: Response) async {
+        guard response.status.tellsOfResource, mayChangeCache(response, selecting: stored.variant.names)
+        else { return }
+        // A part of it is no news, nor is the whole in place of a part.
+        if policy.range != nil, response.status.isSuccess, stored.head.isMeant(by: response.head) { return }
+        await cache.store.remove(key, wait: wait)
     }
 
     /// Whether the response answers the request that the cache has seen, and its server has proved to be the
@@ -220,6 +234,14 @@ extension Response {
 }
 
 extension HTTPStatus {
+    /// Whether the answer says how the resource is now, or that it is there no more for the one who asks.
+    fileprivate var tellsOfResource: Bool {
+        switch code {
+        case 200..<400, 401, 403, 404, 410, 451: true
+        default: false
+        }
+    }
+
     /// Whether `stale-if-error` applies to the status (RFC 5861, section 4).
     fileprivate var isFailureOfServer: Bool {
         switch code {
@@ -261,6 +283,8 @@ extension CacheLookup {
             mayChangeCache(response, selecting: stored.variant.names)
         {
             await refresh(stored, with: stored.head.updated(by: response.head, times))
+        } else if let stored, !stored.head.isMeant(by: response.head) {
+            await supersede(stored, by: response)
         }
         return response.with(.miss)
     }
@@ -298,10 +322,10 @@ extension CacheLookup {
         times: Times
     ) async {
         let head = response.head
-        guard head.status == .ok, mayChangeCache(response, selecting: stored.variant.names) else { return }
-        guard stored.head.isConfirmed(byHead: head, length: stored.length) else {
-            return await cache.store.remove(key, wait: wait)
+        guard head.status == .ok, stored.head.isConfirmed(byHead: head, length: stored.length) else {
+            return await supersede(stored, by: response)
         }
+        guard mayChangeCache(response, selecting: stored.variant.names) else { return }
         await refresh(stored, with: stored.head.updated(by: head, times))
     }
 
@@ -350,14 +374,13 @@ extension CacheLookup {
 
     /// Returns the response with a body that is copied into the cache as the caller reads it.
     ///
-    /// Returns it unchanged if it cannot be cached.
-    func keep(_ response: Response, head: CachedHead, mark: CacheMark?) async -> Response {
-        let response = response.with(.miss)
+    /// Returns `nil` if it cannot be cached.
+    private func keep(_ response: Response, head: CachedHead, mark: CacheMark?) async -> Response? {
         guard let mark, response.isMadeWhole || head.hasCertainEnd(response.headers, url: url),
             let names = VaryNames(response.headers, to: policy.fields),
             let variant = CacheVariant(names, policy.fields, key: cache.store.digestKey),
             mayChangeCache(response, selecting: names)
-        else { return response }
+        else { return nil }
         func plan(_ length: UInt64?) -> DraftPlan {
             DraftPlan(key: key, variant: variant, mark: mark, head: head, length: length)
         }
@@ -365,12 +388,12 @@ extension CacheLookup {
         case .complete(let bytes, _, _):
             guard let draft = cache.store.draft(plan(UInt64(bytes.count)), wait: wait),
                 bytes.isEmpty ? true : await draft.append(bytes)
-            else { return response }
+            else { return nil }
             await draft.commit()
             return response
         case .arriving(let body):
             let length = head.headers["Content-Length"].flatMap { UInt64($0) }
-            guard let draft = cache.store.draft(plan(length), wait: wait) else { return response }
+            guard let draft = cache.store.draft(plan(length), wait: wait) else { return nil }
             var kept = response
             let fill = CacheFill(body, into: draft, length: length)
             kept.body = ResponseBody(content: .arriving(GuardedBody(fill)))

@@ -294,6 +294,66 @@ struct CachingClientTests {
     }
 
     @Test(
+        "What was stored is not shown again after an answer that says otherwise and is not stored itself",
+        arguments: Place.allCases,
+        [
+            (.get, 200, ["Cache-Control": "no-store"]), (.get, 200, ["Vary": "*", "ETag": "\"b\""]),
+            (.get, 410, [:]), (.get, 401, [:]), (.get, 302, ["Location": "/login"]), (.head, 404, [:]),
+            (.head, 200, ["Last-Modified": "Mon, 02 Feb 2026 00:00:00 GMT", "Cache-Control": "max-age=60"]),
+            (.get, 206, ["ETag": "\"b\"", "Content-Range": "bytes 0-0/3"]),
+            (.get, 304, ["ETag": "\"b\""]),
+        ] as [(HTTPMethod, Int, FixtureHeaders)]
+    )
+    func noWayBack(place: Place, answer: (method: HTTPMethod, status: Int, fields: FixtureHeaders))
+        async throws
+    {
+        let server = try FixtureServer.start { request in
+            if request.headers["X-Again"] == nil {
+                let modified = "Sun, 01 Feb 2026 00:00:00 GMT"
+                return .text(
+                    "old",
+                    ["Cache-Control": "max-age=60", "ETag": "\"a\"", "Last-Modified": modified]
+                )
+            }
+            let content: [Int: String] = [304: "", 206: "n"]
+            let text = content[answer.status] ?? "new"
+            return .bytes(Array(text.utf8), status: answer.status, answer.fields)
+        }
+        let folder = TemporaryFolder.planned()
+        let cache = try place.cache(folder)
+        let client = HTTPClient.untimed {
+            $0.cache = cache
+            $0.redirects = .deliver
+        }
+        for use in [CacheUse.miss, .hit] { #expect(try await client.get(server.http()).cacheUse == use) }
+        var request = Request(answer.method, server.http(), headers: ["X-Again": "1"])
+        request.headers["Cache-Control"] = "no-cache"
+        if answer.status == 206 { request.headers["Range"] = "bytes=0-0" }
+        if answer.status == 304 { request.headers["If-None-Match"] = "\"b\"" }
+        #expect(try await client.fetch(request).status.code == UInt16(answer.status))
+        #expect(try await client.get(server.http()).cacheUse == .miss)
+    }
+
+    @Test(
+        "What was stored stays after an answer that does not speak of it",
+        arguments: Place.allCases,
+        [429, 503, 416, 206]
+    )
+    func unrelatedAnswers(place: Place, status: Int) async throws {
+        let server = try FixtureServer.start { request in
+            let fields: FixtureHeaders = ["Cache-Control": "max-age=60", "ETag": "\"a\""]
+            guard request.headers["Range"] != nil else { return .text("old", fields) }
+            return .bytes([111], status: status, ["ETag": "\"a\"", "Content-Range": "bytes 0-0/3"])
+        }
+        let folder = TemporaryFolder.planned()
+        let client = client(try place.cache(folder))
+        #expect(try await client.get(server.http()).cacheUse == .miss)
+        let part: HTTPHeaders = ["Range": "bytes=0-0", "Cache-Control": "no-cache"]
+        #expect(try await client.get(server.http(), headers: part).status.code == UInt16(status))
+        #expect(try await client.get(server.http()).cacheUse == .hit)
+    }
+
+    @Test(
         "Nothing of an answer with no-store is kept, though it confirms an entry",
         arguments: Place.allCases,
         [HTTPMethod.head, .get]

@@ -56,6 +56,8 @@ extension CachedHead {
     /// Whether the response to a HEAD request confirms this response (RFC 9111, section 4.3.5).
     func isConfirmed(byHead head: ResponseHead, length: Int) -> Bool {
         guard head.status == self.head.status, isMeant(by: head) else { return false }
+        // Of what was not asked with a condition each validator counts: some send no entity tag with it.
+        if let modified = head.headers["Last-Modified"], modified != headers["Last-Modified"] { return false }
         guard let announced = head.headers["Content-Length"] else { return true }
         return announced == String(length)
     }

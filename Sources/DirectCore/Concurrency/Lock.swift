@@ -75,6 +75,41 @@ extension Locked where Value == Void {
     }
 }
 
+/// A lock that threads get in turn: one that has left it and wants it again comes behind one that waits.
+///
+/// A mutex makes no such promise: a thread that works in a loop may have it again and again, while another
+/// one is woken each time and comes too late.
+package final class FairLock: Sendable {
+    /// Held by the thread that is next.
+    private let entrance = Locked(())
+    private let inside = Locked(())
+
+    /// Creates a lock.
+    package init() {}
+
+    /// Calls `body` while holding the lock.
+    package func withLock<Result>(_ body: () -> Result) -> Result {
+        entrance.withLock { _ in inside.lock() }
+        defer { inside.unlock() }
+        return body()
+    }
+
+    /// Whether a thread waits for the one that holds the lock, which has to be the one that asks.
+    var isAwaited: Bool { entrance.isHeld }
+}
+
+extension Locked where Value == Void {
+    fileprivate func lock() { unsafe pthread_mutex_lock(mutex) }
+
+    fileprivate func unlock() { unsafe pthread_mutex_unlock(mutex) }
+
+    fileprivate var isHeld: Bool {
+        guard unsafe pthread_mutex_trylock(mutex) == 0 else { return true }
+        unlock()
+        return false
+    }
+}
+
 /// A condition variable for the value of a ``Locked``.
 @safe
 package final class Condition: @unchecked Sendable {

@@ -65,8 +65,9 @@ package final class Connection: @unchecked Sendable {
     /// The range of `buffer` that is received, decrypted and not yet parsed.
     private var unparsed = 0..<0
     /// Serialises the reading and the writing task while there are two: OpenSSL allows one call at a time for
-    /// a connection.
-    private var duplex: Locked<Void>?
+    /// a connection. In turn: a task that sends as fast as the socket takes it would keep the other one from
+    /// the answer that is to stop it.
+    private var duplex: FairLock?
     private var isClosed = false
     @exclusivity(unchecked) private var lateBytes = LateBytes()
     /// Whether a layer has bytes that wait for room, updated with each write.
@@ -120,7 +121,7 @@ package final class Connection: @unchecked Sendable {
 
     /// Allows one task to read while another one writes.
     package func beginDuplex() {
-        if duplex == nil { duplex = Locked(()) }
+        if duplex == nil { duplex = FairLock() }
     }
 
     /// Ends what `beginDuplex` began. Call it when the writing task is done.
@@ -366,7 +367,7 @@ package final class Connection: @unchecked Sendable {
     /// Runs the body under the lock for two tasks, if there are two.
     private func exclusively<Result>(_ body: () -> Result) -> Result {
         guard let duplex else { return body() }
-        return duplex.withLock { _ in body() }
+        return duplex.withLock(body)
     }
 
     /// Enough for almost every head. Larger bodies are read into memory of their own.

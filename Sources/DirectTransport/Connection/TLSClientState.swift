@@ -20,7 +20,7 @@ final class TLSClientState: Sendable {
     }
 
     /// Not a `Result`, as said at ``Locked``.
-    private enum Making {
+    enum Making {
         case success(TLSContext)
         /// The former one, because a new one has failed.
         case kept(TLSContext, TLSError)
@@ -65,12 +65,6 @@ final class TLSClientState: Sendable {
         }
     }
 
-    /// Makes the context on this thread, if that waits for no file of the caller's.
-    func makeContextWithoutFiles() {
-        guard settings.firstFile == nil else { return }
-        _ = current()
-    }
-
     /// Returns the context that there is although the files could not be read in time.
     private func former(
         _ made: Made?,
@@ -91,7 +85,7 @@ final class TLSClientState: Sendable {
     }
 
     /// Returns the context, made if there is none for the files as they are.
-    private func current() -> Making {
+    func current() -> Making {
         let known = made.withLock { $0 }
         do throws(TLSError) {
             return .success(try renewed(known))

@@ -1,5 +1,6 @@
 import DirectCore
 import DirectIO
+import DirectTLS
 import DirectTestTime
 import TLSFixtures
 import Testing
@@ -28,7 +29,8 @@ extension HTTPClient {
             configure(&settings)
         }
         // The first call would wait for it, and a test that lets time pass would end that wait.
-        client.pipeline.transport.dialler.profiles.base.tls.makeContextWithoutFiles()
+        let tls = client.pipeline.transport.dialler.profiles.base.tls
+        if client.configuration.tls.firstFile == nil { _ = tls.current() }
         return client
     }
 }

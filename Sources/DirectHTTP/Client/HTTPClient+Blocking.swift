@@ -1,4 +1,4 @@
-public import DirectCore
+internal import DirectCore
 public import DirectHTTP1
 internal import DirectIO
 public import DirectTransport
@@ -146,23 +146,13 @@ private final class WaitingThread: TaskExecutor {
     }
 }
 
-/// The methods of HTTP for a URL as text.
+/// The usual methods of HTTP for a URL as text. For others ``fetch(_:)`` takes a request.
 extension HTTPClient.Blocking {
     /// Gets the resource at a URL, with its whole body.
     public func get(_ url: String, headers: HTTPHeaders = [:]) throws -> HTTPClient.BufferedResponse {
         try fetch(HTTPClient.Request(.get, url, headers: headers))
     }
 
-    /// Gets the header fields of the resource at a URL, without its body.
-    public func head(_ url: String, headers: HTTPHeaders = [:]) throws -> HTTPClient.BufferedResponse {
-        try fetch(HTTPClient.Request(.head, url, headers: headers))
-    }
-
-    /// Deletes the resource at a URL.
-    public func delete(_ url: String, headers: HTTPHeaders = [:]) throws -> HTTPClient.BufferedResponse {
-        try fetch(HTTPClient.Request(.delete, url, headers: headers))
-    }
-
     /// Posts a body to a URL. Without a body it sends a length of zero.
     public func post(
         _ url: String,
@@ -170,68 +160,5 @@ extension HTTPClient.Blocking {
         headers: HTTPHeaders = [:]
     ) throws -> HTTPClient.BufferedResponse {
         try fetch(HTTPClient.Request(.post, url, headers: headers, body: body))
-    }
-
-    /// Puts a body to a URL, as the resource's new state.
-    public func put(
-        _ url: String,
-        _ body: RequestBody,
-        headers: HTTPHeaders = [:]
-    ) throws -> HTTPClient.BufferedResponse {
-        try fetch(HTTPClient.Request(.put, url, headers: headers, body: body))
-    }
-
-    /// Changes the resource at a URL by the patch in the body.
-    public func patch(
-        _ url: String,
-        _ body: RequestBody,
-        headers: HTTPHeaders = [:]
-    ) throws -> HTTPClient.BufferedResponse {
-        try fetch(HTTPClient.Request(.patch, url, headers: headers, body: body))
-    }
-}
-
-/// The methods of HTTP for a URL that has been parsed or built.
-extension HTTPClient.Blocking {
-    /// Gets the resource at a URL, with its whole body.
-    public func get(_ url: HTTPURL, headers: HTTPHeaders = [:]) throws -> HTTPClient.BufferedResponse {
-        try fetch(HTTPClient.Request(.get, url, headers: headers))
-    }
-
-    /// Gets the header fields of the resource at a URL, without its body.
-    public func head(_ url: HTTPURL, headers: HTTPHeaders = [:]) throws -> HTTPClient.BufferedResponse {
-        try fetch(HTTPClient.Request(.head, url, headers: headers))
-    }
-
-    /// Deletes the resource at a URL.
-    public func delete(_ url: HTTPURL, headers: HTTPHeaders = [:]) throws -> HTTPClient.BufferedResponse {
-        try fetch(HTTPClient.Request(.delete, url, headers: headers))
-    }
-
-    /// Posts a body to a URL. Without a body it sends a length of zero.
-    public func post(
-        _ url: HTTPURL,
-        _ body: RequestBody = .none,
-        headers: HTTPHeaders = [:]
-    ) throws -> HTTPClient.BufferedResponse {
-        try fetch(HTTPClient.Request(.post, url, headers: headers, body: body))
-    }
-
-    /// Puts a body to a URL, as the resource's new state.
-    public func put(
-        _ url: HTTPURL,
-        _ body: RequestBody,
-        headers: HTTPHeaders = [:]
-    ) throws -> HTTPClient.BufferedResponse {
-        try fetch(HTTPClient.Request(.put, url, headers: headers, body: body))
-    }
-
-    /// Changes the resource at a URL by the patch in the body.
-    public func patch(
-        _ url: HTTPURL,
-        _ body: RequestBody,
-        headers: HTTPHeaders = [:]
-    ) throws -> HTTPClient.BufferedResponse {
-        try fetch(HTTPClient.Request(.patch, url, headers: headers, body: body))
     }
 }

@@ -28,26 +28,18 @@ struct BlockingTests {
         return true
     }
 
-    @Test("Every method works on a thread of the program's own, with both kinds of URLs")
+    @Test("Every call works on a thread of the program's own")
     func methods() async throws {
         let text = server.http("/a")
-        let url = try HTTPURL(text)
         let results = try await onOwnThread {
             let client = HTTPClient.untimed().blocking
             return try [
-                client.get(text), client.head(text), client.delete(text), client.post(text, .text("1")),
-                client.put(text, .text("2")), client.patch(text, .text("3")), client.get(url),
-                client.head(url),
-                client.delete(url), client.post(url, .text("4")), client.put(url, .text("5")),
-                client.patch(url, .text("6")), client.fetch(Request(.get, server.http("/from"))),
+                client.get(text), client.post(text, .text("1")),
+                client.fetch(Request(.put, text, body: .text("2"))),
+                client.fetch(Request(.get, server.http("/from"))), client.run { try await $0.delete(text) },
             ].map { $0.text ?? "" }
         }
-        #expect(
-            results == [
-                "GET ", "", "DELETE ", "POST 1", "PUT 2", "PATCH 3", "GET ", "", "DELETE ", "POST 4", "PUT 5",
-                "PATCH 6", "GET ",
-            ]
-        )
+        #expect(results == ["GET ", "POST 1", "PUT 2", "GET ", "DELETE "])
         // One connection served all of them.
         #expect(server.records.count == 1)
     }

@@ -17,16 +17,16 @@ extension HTTPVersion: CustomStringConvertible {
 }
 
 /// The status line and header fields of a response.
-public struct ResponseHead: Hashable, Sendable {
+package struct ResponseHead: Hashable, Sendable {
     /// The status code.
-    public let status: HTTPStatus
+    package let status: HTTPStatus
     /// The version in the response's status line. A minor version later than 1 counts as 1.1.
-    public let version: HTTPVersion
+    package let version: HTTPVersion
     /// The header fields.
-    public let headers: HTTPHeaders
+    package let headers: HTTPHeaders
 
     /// Creates a head that was not received. The reason may be empty, as it may in a received one.
-    public init(
+    package init(
         status: HTTPStatus,
         reason: String = "",
         version: HTTPVersion = .http11,
@@ -46,7 +46,7 @@ public struct ResponseHead: Hashable, Sendable {
     }
 
     /// The reason phrase that the server sent with the status. Often empty, and never to be relied on.
-    public var reason: String {
+    package var reason: String {
         guard let block = headers.block, !block.counts.reason.isEmpty else { return "" }
         let reason = block.counts.reason
         return unsafe String(

@@ -41,7 +41,12 @@ package final class ScriptedResolver: Resolver {
         return try await answer(host, port)
     }
 
-    package func report(_ outcome: DialOutcome, of endpoint: Endpoint, for host: DomainName, port: UInt16) {
+    package func report(
+        _ outcome: Result<Duration, any Error>,
+        of endpoint: Endpoint,
+        for host: DomainName,
+        port: UInt16
+    ) {
         reports.withLock { $0.append("\(endpoint) \(host)") }
     }
 }

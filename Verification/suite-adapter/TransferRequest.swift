@@ -129,7 +129,7 @@ extension Transfer {
                     next.headers.add(field.name, field.value)
                 }
             }
-            return .follow(next)
+            return next
         }
         return policy
     }

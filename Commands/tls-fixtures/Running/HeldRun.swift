@@ -34,7 +34,7 @@ final class HeldRun: Sendable {
     }
 
     /// To be told the events of the client.
-    var observer: CallObserver {
+    var observer: @Sendable (CallEvent) -> Void {
         { [attempted] event in
             if case .attempted(let endpoint, _) = event.kind { attempted.yield("\(endpoint)") }
         }

@@ -370,7 +370,7 @@ print(try await client.get("https://www.example.com/old").history)
 
 var request = HTTPClient.Request(.get, "https://www.example.com/away")
 var policy = RedirectPolicy()
-policy.decide = { $0.crossesOrigins ? .deliver : .follow($0.next) }
+policy.decide = { $0.crossesOrigins ? nil : $0.next }
 request.redirects = policy
 print(try await client.fetch(request).status)
 },

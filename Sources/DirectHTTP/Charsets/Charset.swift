@@ -16,15 +16,14 @@ public enum Charset: Hashable, Sendable {
     case gb18030
 
     /// Finds the encoding of a label, by the Encoding Standard: `latin1`, `GB2312`, `utf8` and many others.
-    /// Case and surrounding spaces do not matter.
-    ///
-    /// - Throws: ``CharsetError/unsupported(label:)``, also for labels that only the standard knows.
-    public init(label: String) throws(CharsetError) {
+    /// Case and surrounding spaces do not matter;
+    /// `nil` for any other label, also for those that only the standard knows.
+    public init?(label: String) {
         let trimmed = label.utf8.drop(while: \.isLabelSpace)
         let end = trimmed.lastIndex { !$0.isLabelSpace }
         let name = end.map { String(trimmed[...$0]) ?? "" }?.lowercased()
         guard let name, let found = Self.labels.first(where: { $0.names.contains(name) }) else {
-            throw CharsetError(unsupported: label)
+            return nil
         }
         self = found.charset
     }
@@ -57,23 +56,6 @@ public enum Charset: Hashable, Sendable {
         ),
         (.utf16BE, ["unicodefffe", "utf-16be"]),
     ]
-}
-
-/// The reason why a text cannot be decoded.
-public enum CharsetError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The `charset` has this label, which no supported encoding has. Of a long label the beginning.
-    case unsupported(label: String)
-
-    init(unsupported label: String) {
-        self = .unsupported(label: String(decoding: label.utf8.prefix(64), as: UTF8.self))
-    }
-
-    /// The error in words, with the label quoted and its control characters escaped.
-    public var description: String {
-        switch self {
-        case .unsupported(let label): "the charset \(label.debugDescription) is not supported"
-        }
-    }
 }
 
 extension UInt8 {

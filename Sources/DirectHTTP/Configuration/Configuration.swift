@@ -78,8 +78,11 @@ extension HTTPClient {
         /// of a call (redirects, cookies, cache, retries) work as usual.
         public var transport: Forward?
         /// Receives the events of every call, from the first address that is tried to the last byte of the
-        /// body.
-        public var observer: CallObserver?
+        /// body: each event as it happens, those of one call in order.
+        ///
+        /// It runs on the thread where the event happens, for several calls at the same time, and must not
+        /// block.
+        public var observer: (@Sendable (CallEvent) -> Void)?
         /// Stores responses and answers requests with them. `nil` stores none.
         public var cache: ResponseCache?
         /// The highest number of open connections to one origin; further requests queue. `nil` means no

@@ -65,7 +65,7 @@ extension HTTPError.Reason {
         case .url, .address, .noAddresses, .refused, .redirect, .bodyTooLarge, .bodyLength, .bodySource,
             .authenticator, .bodyAlreadyRead, .cache, .coding, .requestBody, .settings, .noStream,
             .streamClosed,
-            .lineTooLong, .eventTooLong, .notEventStream, .download, .blockingInTask:
+            .unsupportedCharset, .lineTooLong, .eventTooLong, .notEventStream, .download, .blockingInTask:
             false
         case .status(let status): RetryPolicy().statuses.contains(status)
         }

@@ -101,6 +101,8 @@ public struct HTTPError: Error, Sendable, CustomStringConvertible {
         case streamClosed
         /// The status is not one of success, and the caller required one.
         case status(HTTPStatus)
+        /// The body is text in this charset, which is not supported. Of a long label the beginning.
+        case unsupportedCharset(String)
         /// A line of the body is longer than the limit.
         case lineTooLong(limit: Int)
         /// A line or the data of a server-sent event is larger than the limit.
@@ -243,6 +245,7 @@ extension HTTPError.Reason: CustomStringConvertible {
         case .noStream: "there is no stream to take: the protocol was not switched, or it has been taken"
         case .status(let status): "the server answered \(status)"
         case .streamClosed: "the stream has been closed on this side"
+        case .unsupportedCharset(let label): "the charset \(label.debugDescription) is not supported"
         case .lineTooLong(let limit): "a line of the body is longer than \(limit) bytes"
         case .eventTooLong(let limit): "an event of the body is larger than \(limit) bytes"
         case .notEventStream: "the content is no stream of server-sent events (text/event-stream)"

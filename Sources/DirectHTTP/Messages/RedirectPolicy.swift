@@ -29,10 +29,14 @@ public struct RedirectPolicy: Sendable {
     /// call's deadline, fails with ``RedirectError/delay(_:)``. `nil`, the default, follows all redirects at
     /// once.
     public var longestDelay: Duration?
-    /// Called before each hop, to change the request or to deliver the response. An error that it throws
-    /// fails the call. Time limits, redirect policy and hedging are those of the call, and cannot be set
-    /// here.
-    public var decide: (@Sendable (Redirect) async throws -> RedirectDecision)? {
+    /// Called before each hop. Returns the request to send: ``Redirect/next``, changed or not, or another
+    /// one; `nil` delivers the response as it is. An error that it throws fails the call.
+    ///
+    /// Options that the request does not set are taken from ``Redirect/next``, unless it is a copy of that;
+    /// time limits, redirect policy and hedging are those of the call, and cannot be set here. To another
+    /// origin it carries no copied field that the proposed request would not carry; fields that are set for
+    /// that origin are sent.
+    public var decide: (@Sendable (Redirect) async throws -> HTTPClient.Request?)? {
         get { decision?.function }
         set { decision = newValue.map(Reference.init) }
     }
@@ -40,13 +44,13 @@ public struct RedirectPolicy: Sendable {
     /// Called with the `Location` of a redirect to a URL of another scheme than http and https, such as that
     /// of an app, and with the redirect. It decides as ``decide`` does; what it makes begins anew, like a
     /// request to another origin. Without it such a redirect fails with ``RedirectError/location(_:)``.
-    package var decideOnOtherScheme: (@Sendable (String, Response) async throws -> RedirectDecision)? {
+    package var decideOnOtherScheme: (@Sendable (String, Response) async throws -> Request?)? {
         get { otherDecision?.function }
         set { otherDecision = newValue.map(Reference.init) }
     }
 
-    private var decision: Reference<@Sendable (Redirect) async throws -> RedirectDecision>?
-    private var otherDecision: Reference<@Sendable (String, Response) async throws -> RedirectDecision>?
+    private var decision: Reference<@Sendable (Redirect) async throws -> Request?>?
+    private var otherDecision: Reference<@Sendable (String, Response) async throws -> Request?>?
 
     /// A function by reference: copies of the policy have the same one, which functions cannot tell.
     private final class Reference<Function: Sendable>: Sendable {
@@ -97,16 +101,6 @@ public struct Redirect: Sendable {
     public let crossesOrigins: Bool
     /// The number of redirects that were followed before this one.
     public let count: Int
-}
-
-/// The decision about a redirect; see ``RedirectPolicy/decide``.
-public enum RedirectDecision: Sendable {
-    /// Sends this request: ``Redirect/next``, changed or not, or another one. Options that it does not set
-    /// are taken from ``Redirect/next``, unless it is a copy of that. To another origin it carries no copied
-    /// field that the proposed request would not carry; fields that are set for that origin are sent.
-    case follow(HTTPClient.Request)
-    /// Delivers the response as it is.
-    case deliver
 }
 
 /// The reason that a redirect was not followed.

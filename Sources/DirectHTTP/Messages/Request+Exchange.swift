@@ -1,4 +1,4 @@
-public import DirectHTTP1
+internal import DirectHTTP1
 public import DirectTransport
 
 extension Request {
@@ -19,7 +19,7 @@ extension Request {
 
     /// Called for each interim response, such as 103 (Early Hints), but not for 100 (Continue). Nothing more
     /// is read until it returns, so it must not block.
-    public var onInterim: (@Sendable (ResponseHead) -> Void)? {
+    public var onInterim: (@Sendable (ReceivedResponse) -> Void)? {
         get { exchangeBox?.options.onInterim }
         set { changeExchange { $0.onInterim = newValue } }
     }

@@ -159,9 +159,15 @@ extension HTTPClient {
         /// WHATWG).
         ///
         /// - Parameter fallback: The encoding if there is neither.
-        /// - Throws: ``CharsetError/unsupported(label:)``, with the label of the charset.
-        public func decodedText(fallback: Charset = .utf8) throws(CharsetError) -> String {
-            try headers.text(of: body, fallback: fallback)
+        /// - Throws: ``HTTPError/Reason/unsupportedCharset(_:)`` if `Content-Type` says another one.
+        public func decodedText(fallback: Charset = .utf8) throws(HTTPError) -> String {
+            do throws(HTTPError) {
+                return try headers.text(of: body, fallback: fallback)
+            } catch {
+                var error = error
+                error.url = url.redacted
+                throw error
+            }
         }
 
         /// Whether the body was decoded, and its length before and after that.

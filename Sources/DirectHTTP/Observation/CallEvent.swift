@@ -4,12 +4,6 @@ internal import DirectIO
 public import DirectTLS
 internal import DirectTransport
 
-/// Receives the events of a client's calls: each event as it happens, those of one call in order.
-///
-/// It runs on the thread where the event happens, for several calls at the same time, and must not block. Set
-/// it with ``HTTPClient/Configuration/observer``.
-public typealias CallObserver = @Sendable (CallEvent) -> Void
-
 /// An event of a call.
 public struct CallEvent: Sendable, CustomStringConvertible {
     /// The number of the call, unique in the process.

@@ -29,7 +29,7 @@ final class CallLog: Sendable {
         var isTelling = false
     }
 
-    private let observer: CallObserver
+    private let observer: @Sendable (CallEvent) -> Void
     private let number = CallLog.numbers.wrappingAdd(1, ordering: .relaxed).newValue
     private let loop: EventLoop
     private let start: Instant
@@ -37,7 +37,7 @@ final class CallLog: Sendable {
     private let url: HTTPURL?
     private let state: Locked<State>
 
-    init(_ observer: @escaping CallObserver, _ request: Request, on loop: EventLoop) {
+    init(_ observer: @escaping @Sendable (CallEvent) -> Void, _ request: Request, on loop: EventLoop) {
         self.loop = loop
         start = loop.now
         self.observer = observer

@@ -2,11 +2,11 @@ internal import DirectIO
 
 /// Reports the events of each call to the client's observer.
 final class Observing: Layer {
-    private let observer: CallObserver
+    private let observer: @Sendable (CallEvent) -> Void
     private let loop: EventLoop
     private let next: any Layer
 
-    init(observer: @escaping CallObserver, loop: EventLoop, next: any Layer) {
+    init(observer: @escaping @Sendable (CallEvent) -> Void, loop: EventLoop, next: any Layer) {
         self.observer = observer
         self.loop = loop
         self.next = next

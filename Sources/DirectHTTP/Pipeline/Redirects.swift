@@ -117,17 +117,9 @@ final class Redirects: Sendable {
     private func decision(
         on response: Response,
         _ call: Call,
-        by decide: @escaping @Sendable () async throws -> RedirectDecision
+        by decide: @escaping @Sendable () async throws -> Request?
     ) async throws -> Request? {
-        let decision = try await call.answer(
-            about: response,
-            to: response.url,
-            .redirect,
-            on: loop,
-            ask: decide
-        )
-        guard case .follow(let made) = decision else { return nil }
-        return made
+        try await call.answer(about: response, to: response.url, .redirect, on: loop, ask: decide)
     }
 
     /// Returns the end of the delay that the response asks for before the next request; `nil` for none.

@@ -36,29 +36,29 @@ struct ProtocolOrder: Sendable {
         }
         request.redirects = policy
         request.redirects?.decide = { redirect in
-            let decision = try await policy.decide?(redirect) ?? .follow(redirect.next)
-            guard case .follow(let proposed) = decision else { return .deliver }
+            let decided = if let decide = policy.decide { try await decide(redirect) } else { redirect.next }
+            guard let proposed = decided else { return nil }
             // The session cannot repeat a body that `URLRequest` cannot hold: then the client follows the
             // redirect.
-            guard let request = URLRequest(proposed) else { return decision }
+            guard let request = URLRequest(proposed) else { return proposed }
             return try deliver(to: request, leavingOrigin: redirect.crossesOrigins)
         }
         // The session asks its delegate, and is the one to judge the scheme.
         request.redirects?.decideOnOtherScheme = { location, _ in
-            guard let other = URL(escaped: location) else { return .deliver }
+            guard let other = URL(escaped: location) else { return nil }
             return try deliver(to: URLRequest(url: other), leavingOrigin: true)
         }
         return request
     }
 
     /// Notes the redirect for the session, and delivers it.
-    private func deliver(to request: URLRequest, leavingOrigin: Bool) throws -> RedirectDecision {
+    private func deliver(to request: URLRequest, leavingOrigin: Bool) throws -> Request? {
         guard hops.count < policy.limit else {
             throw URLError(.httpTooManyRedirects, "more than \(policy.limit) redirects", for: url)
         }
         let followed = hops.followed(leavingOrigin: leavingOrigin)
         next.withLock { $0 = original.redirected(to: request, followed) }
-        return .deliver
+        return nil
     }
 
     /// Sends the request. The session follows redirects, so only it knows whether an earlier hop has left the

@@ -121,11 +121,11 @@ extension RedirectPolicy {
         policy.decideOnOtherScheme = { location, response in
             guard let other = URL(escaped: location),
                 let next = try await delegate.decide(on: URLRequest(url: other), after: order.head(response))
-            else { return .deliver }
+            else { return nil }
             guard let url = next.url, (try? HTTPURL(url)) != nil else {
                 throw URLError(.unsupportedURL, "a redirect leads to a URL that is not http", for: next.url)
             }
-            return .follow(Request(next))
+            return Request(next)
         }
         return policy
     }

@@ -50,12 +50,12 @@ struct SessionDelegate: @unchecked Sendable {
     }
 
     /// Asks whether to follow a redirect.
-    func decide(_ redirect: Redirect) async throws -> RedirectDecision {
+    func decide(_ redirect: Redirect) async throws -> Request? {
         guard let proposed = URLRequest(next: redirect), let head = HTTPURLResponse(redirect) else {
-            return .follow(redirect.next)
+            return redirect.next
         }
-        guard let decided = try await decide(on: proposed, after: head) else { return .deliver }
-        guard !decided.asksTheSame(as: proposed) else { return .follow(redirect.next) }
+        guard let decided = try await decide(on: proposed, after: head) else { return nil }
+        guard !decided.asksTheSame(as: proposed) else { return redirect.next }
         var next = Request(decided)
         // As the server has written it, also what Foundation has to escape.
         if decided.url == proposed.url, let url = try? redirect.next.url { next.setURL(url) }
@@ -68,7 +68,7 @@ struct SessionDelegate: @unchecked Sendable {
         if let body = proposed.httpBodyStream, body === decided.httpBodyStream {
             next.body = [.get, .head].contains(next.method) ? .none : redirect.next.body
         }
-        return .follow(next)
+        return next
     }
 
     /// Asks for the request to send after a redirect; `nil` delivers the redirect.

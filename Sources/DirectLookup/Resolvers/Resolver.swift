@@ -55,8 +55,15 @@ public protocol Resolver: Sendable {
         context: ResolveContext
     ) throws(ResolverError) -> Resolution?
 
-    /// Reports the outcome of dialling an endpoint that the resolver named. Must not block.
-    func report(_ outcome: DialOutcome, of endpoint: Endpoint, for host: DomainName, port: UInt16)
+    /// Reports the outcome of dialling an endpoint that the resolver named: the time until the connection was
+    /// established, including the TLS handshake if there was one, or the error, which is an `HTTPError` if a
+    /// client has dialled. Must not block.
+    func report(
+        _ outcome: Result<Duration, any Error>,
+        of endpoint: Endpoint,
+        for host: DomainName,
+        port: UInt16
+    )
 
     /// Forgets all answers: they may be wrong in another network. Must not block.
     func forgetAll()
@@ -110,19 +117,16 @@ extension Resolver {
     public func forgetAll() {}
 
     /// Ignores the outcome.
-    public func report(_ outcome: DialOutcome, of endpoint: Endpoint, for host: DomainName, port: UInt16) {}
+    public func report(
+        _ outcome: Result<Duration, any Error>,
+        of endpoint: Endpoint,
+        for host: DomainName,
+        port: UInt16
+    ) {}
 }
 
 /// The number of names that a resolver is asked for at a time.
 private let manyAtATime = 16
-
-/// The outcome of dialling an endpoint.
-public enum DialOutcome: Sendable {
-    /// The connection was established after this time, including the TLS handshake if there was one.
-    case connected(after: Duration)
-    /// No connection was established, because of this error: an `HTTPError` if a client has dialled.
-    case failed(any Error)
-}
 
 /// A resolver's answer: the endpoints to connect to for a name.
 public struct Resolution: Sendable {

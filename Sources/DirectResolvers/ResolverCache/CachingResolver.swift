@@ -328,8 +328,13 @@ public final class CachingResolver: Resolver, PublishingResolver {
     }
 
     /// Moves an endpoint that could not be reached behind the others, and passes the outcome on.
-    public func report(_ outcome: DialOutcome, of endpoint: Endpoint, for host: DomainName, port: UInt16) {
-        if case .failed = outcome {
+    public func report(
+        _ outcome: Result<Duration, any Error>,
+        of endpoint: Endpoint,
+        for host: DomainName,
+        port: UInt16
+    ) {
+        if case .failure = outcome {
             let keys = Set(
                 [(.https, false), (.https, true), (.http, false), (.http, true)].map {
                     key(host, port: port, scheme: $0, isComplete: $1)

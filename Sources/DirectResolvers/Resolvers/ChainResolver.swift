@@ -134,7 +134,12 @@ public struct ChainResolver: Resolver, PublishingResolver {
     }
 
     /// Passes the outcome to every step: each knows which endpoints it named.
-    public func report(_ outcome: DialOutcome, of endpoint: Endpoint, for host: DomainName, port: UInt16) {
+    public func report(
+        _ outcome: Result<Duration, any Error>,
+        of endpoint: Endpoint,
+        for host: DomainName,
+        port: UInt16
+    ) {
         for step in steps { step.report(outcome, of: endpoint, for: host, port: port) }
     }
 

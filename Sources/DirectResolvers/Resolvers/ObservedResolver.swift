@@ -120,7 +120,12 @@ public struct ObservedResolver: Resolver, PublishingResolver {
     }
 
     /// Passes the outcome on.
-    public func report(_ outcome: DialOutcome, of endpoint: Endpoint, for host: DomainName, port: UInt16) {
+    public func report(
+        _ outcome: Result<Duration, any Error>,
+        of endpoint: Endpoint,
+        for host: DomainName,
+        port: UInt16
+    ) {
         resolver.report(outcome, of: endpoint, for: host, port: port)
     }
 

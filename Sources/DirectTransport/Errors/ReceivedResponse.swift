@@ -1,15 +1,15 @@
 public import DirectHTTP1
 
-/// A response that comes with an error: the one that had arrived whole before its request failed, or a
-/// proxy's refusal.
+/// A response beside the one that a call returns: the one that had arrived whole before its request failed, a
+/// proxy's refusal, or an interim one.
 public struct ReceivedResponse: Sendable, CustomStringConvertible, CustomReflectable {
     /// The status code.
     public let status: HTTPStatus
     /// The header fields.
     public let headers: HTTPHeaders
-    /// The body if it was collected; empty if it was read piece by piece. Of a proxy's refusal the beginning,
-    /// at most 4096 bytes; of a response that `requiringSuccess` refused the beginning, as long as its caller
-    /// has said.
+    /// The body if it was collected; empty if it was read piece by piece, and of an interim response. Of a
+    /// proxy's refusal the beginning, at most 4096 bytes; of a response that `requiringSuccess` refused the
+    /// beginning, as long as its caller has said.
     public let body: [UInt8]
 
     /// Makes a response, for an error that a test or an interceptor makes.

@@ -98,7 +98,7 @@ package struct Exchange {
             case .head(let head): return (head, false)
             case .interim(let head):
                 if head.status == .continue { return (nil, true) }
-                options.onInterim?(head)
+                options.onInterim?(ReceivedResponse(head, body: []))
             case .needsMore:
                 do throws(TransportError) {
                     let step = connection.fill()
@@ -163,7 +163,9 @@ package struct Exchange {
             case .interim(let head):
                 try restart(&deadline, stall: timeouts.response, after: upload)
                 hasProgress = false
-                if let options, head.status != .continue { options.options.onInterim?(head) }
+                if let options, head.status != .continue {
+                    options.options.onInterim?(ReceivedResponse(head, body: []))
+                }
             case .needsMore:
                 // Only here: almost every head arrives whole.
                 if hasProgress {

@@ -1,4 +1,4 @@
-package import DirectHTTP1
+internal import DirectHTTP1
 
 /// Options of an exchange that few requests set, kept apart so that the other requests stay small.
 package struct ExchangeOptions: Sendable {
@@ -6,7 +6,7 @@ package struct ExchangeOptions: Sendable {
     /// Whether the request announces that its connection serves no other one.
     package var closes = false
     package var upgrade: [String] = []
-    package var onInterim: (@Sendable (ResponseHead) -> Void)?
+    package var onInterim: (@Sendable (ReceivedResponse) -> Void)?
     package var onUpload: (@Sendable (TransferProgress) -> Void)?
     package var onDownload: (@Sendable (TransferProgress) -> Void)?
     /// The limits on the bytes of the body that is sent, and of the one that is received.

@@ -135,10 +135,10 @@ package final class ResolverQuery: Sendable {
 }
 
 extension DialReport {
-    fileprivate func told(_ failure: (TransportError) -> any Error) -> DialOutcome {
+    fileprivate func told(_ failure: (TransportError) -> any Error) -> Result<Duration, any Error> {
         switch self {
-        case .connected(let time): .connected(after: time)
-        case .failed(let phase, let reason): .failed(failure(.failed(phase, reason)))
+        case .connected(let time): .success(time)
+        case .failed(let phase, let reason): .failure(failure(.failed(phase, reason)))
         }
     }
 }

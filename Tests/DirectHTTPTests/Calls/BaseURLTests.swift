@@ -69,7 +69,7 @@ struct BaseURLTests {
                     try await forward(Request(.get, "first", headers: request.headers))
                 }
             ]
-            $0.redirects.decide = { _ in .follow(Request(.get, "second")) }
+            $0.redirects.decide = { _ in Request(.get, "second") }
         }
         _ = try await client.get("items")
         #expect(script.urls == ["https://api.test/v2/first", "https://api.test/v2/second"])

@@ -42,7 +42,7 @@ struct CallersCodeTests {
         let client = script.client {
             $0.redirects.decide = { redirect in
                 await gate.pass()
-                return .follow(redirect.next)
+                return redirect.next
             }
         }
         try await expectCancellation { try await client.get("http://a.test/") }

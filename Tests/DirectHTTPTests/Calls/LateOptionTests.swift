@@ -70,7 +70,7 @@ struct LateOptionTests {
         var request = Request(.get, "http://a.test/")
         request.timeouts.total = .seconds(100)
         request.redirects = RedirectPolicy()
-        request.redirects?.decide = { .follow($0.next) }
+        request.redirects?.decide = { $0.next }
         request.retries = RetryPolicy()
         request.hedging = HedgingPolicy()
         let client = Script((200, [:])).client {
@@ -100,7 +100,7 @@ struct LateOptionTests {
             { $0.redirects?.limit = 1 }, { $0.redirects?.insecureAllowsDowngrade = true },
             { $0.redirects?.carriesBodyAcrossOrigins = false }, { $0.redirects?.sendsReferer = true },
             { $0.redirects?.extraCrossOriginFields = ["A"] }, { $0.redirects?.longestDelay = .zero },
-            { $0.redirects?.decide = { .follow($0.next) } }, { $0.redirects?.isFollowing = false },
+            { $0.redirects?.decide = { $0.next } }, { $0.redirects?.isFollowing = false },
             { $0.retries?.attempts = 9 }, { $0.retries?.statuses = [] },
             { $0.retries?.retriesFailures = false }, { $0.retries?.repeatsAnyMethod = true },
             { $0.retries?.delay = .zero }, { $0.retries?.longestDelay = .zero },
@@ -123,7 +123,7 @@ struct LateOptionTests {
                 $0.redirects.decide = { redirect in
                     var next = redirect.next
                     try change.make(&next)
-                    return .follow(next)
+                    return next
                 }
             }
             guard change.reader == .call else {

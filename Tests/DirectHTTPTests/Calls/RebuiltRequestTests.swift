@@ -15,7 +15,7 @@ private enum Builder: CaseIterable, CustomTestStringConvertible {
         in settings: inout HTTPClient.Configuration
     ) {
         switch self {
-        case .decide: settings.redirects.decide = { .follow(try rebuild($0.next)) }
+        case .decide: settings.redirects.decide = { try rebuild($0.next) }
         case .networkInterceptor: settings.networkInterceptors = [{ try await $1(rebuild($0)) }]
         case .interceptor: settings.interceptors = [{ try await $1(rebuild($0)) }]
         }
@@ -59,7 +59,7 @@ struct RebuiltRequestTests {
                 var headers = redirect.request.headers
                 headers["X-Own"] = "for b"
                 headers.add("X-Api-Key", "for b")
-                return .follow(Request(.get, redirect.url, headers: headers))
+                return Request(.get, redirect.url, headers: headers)
             }
         }
         let own: HTTPHeaders = ["Cookie": "secret", "X-Api-Key": "secret", "Accept-Language": "de"]
@@ -118,7 +118,7 @@ struct RebuiltRequestTests {
                 var next = redirect.next
                 // The same as the first host's: the decision counts, not whether the list was seen before.
                 if redirect.count == 0 { next.addresses = redirect.request.addresses }
-                return .follow(next)
+                return next
             }
         }
         var request = Request(.get, "https://a.test/")
@@ -170,7 +170,7 @@ struct RebuiltRequestTests {
                 #expect(redirect.request.authenticator == nil && redirect.next.authenticator == nil)
                 var next = redirect.next
                 if redirect.count == 0 { next.authenticator = .bearer("for b") }
-                return .follow(next)
+                return next
             }
         }
         var request = Request(.get, "https://a.test/")
@@ -212,7 +212,7 @@ struct RebuiltRequestTests {
         let script = Script.redirecting(307, "/same")
         let client = script.client {
             $0.redirects.carriesBodyAcrossOrigins = false
-            $0.redirects.decide = { .follow(try $0.next.replacing(url: "https://b.test/")) }
+            $0.redirects.decide = { try $0.next.replacing(url: "https://b.test/") }
         }
         let error = try await httpError { try await client.post("https://a.test/", .text("body")) }
         guard case .redirect(.bodyAcrossOrigins) = error.reason else { throw error }

@@ -76,7 +76,7 @@ struct RemovedOptionTests {
             $0.redirects.decide = { redirect in
                 var next = isCopy ? redirect.next : Request(.get, redirect.url)
                 next.addresses = nil
-                return .follow(next)
+                return next
             }
         }
         var request = Request(.get, "http://a.test/")

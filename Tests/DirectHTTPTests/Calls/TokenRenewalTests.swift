@@ -125,7 +125,7 @@ struct TokenRenewalTests {
             $0.authenticators[origin] = .bearer(refreshing: ask)
             $0.redirects.decide = { redirect in
                 _ = try await ask()
-                return .follow(redirect.next)
+                return redirect.next
             }
         }
         place.withLock { $0 = client }

@@ -56,7 +56,7 @@ struct TotalTimeTests {
         let client = client(.redirecting(302, "/next")) {
             $0.redirects.decide = { redirect in
                 await gate.pass()
-                return .follow(redirect.next)
+                return redirect.next
             }
         }
         let call = Task { try await client.get("http://a.test/") }

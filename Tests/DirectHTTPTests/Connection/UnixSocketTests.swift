@@ -257,7 +257,7 @@ struct UnixSocketTests {
             $0.redirects.decide = { redirect in
                 var next = redirect.next
                 next.unixSocket = relay.path
-                return .follow(next)
+                return next
             }
         }
         #expect(try await deciding.get(outside.http()).text == "GET /containers/create")

@@ -351,7 +351,7 @@ private final class RecordedEvents: Sendable {
     private let events = Locked<[CallEvent]>([])
     private let stream = AsyncStream.makeStream(of: CallReport.self)
 
-    var observer: CallObserver {
+    var observer: @Sendable (CallEvent) -> Void {
         { [self] event in
             events.withLock { $0.append(event) }
             if case .ended(let report) = event.kind { stream.continuation.yield(report) }

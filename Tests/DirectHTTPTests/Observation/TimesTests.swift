@@ -341,7 +341,7 @@ struct TimesTests {
 private final class EventList: Sendable {
     private let events = Locked<[CallEvent]>([])
 
-    var observer: CallObserver { { [self] event in events.withLock { $0.append(event) } } }
+    var observer: @Sendable (CallEvent) -> Void { { [self] event in events.withLock { $0.append(event) } } }
     var all: [CallEvent] { events.withLock { $0 } }
     var reports: [CallReport] {
         all.compactMap { if case .ended(let report) = $0.kind { report } else { nil } }

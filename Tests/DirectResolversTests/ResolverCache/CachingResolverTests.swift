@@ -402,15 +402,15 @@ struct CachingResolverTests {
         let cache = cache(upstream)
         _ = try await answer(cache)
         cache.report(
-            .failed(HTTPError(.connect, .connectionClosed)),
+            .failure(HTTPError(.connect, .connectionClosed)),
             of: "192.0.2.1:443",
             for: host,
             port: 443
         )
         #expect(try await answer(cache).endpoints == ["[2001:db8::2]:8443", "192.0.2.3", "192.0.2.1"])
-        cache.report(.connected(after: .zero), of: "[2001:db8::2]:8443", for: host, port: 443)
+        cache.report(.success(.zero), of: "[2001:db8::2]:8443", for: host, port: 443)
         cache.report(
-            .failed(HTTPError(.tls, .connectionClosed)),
+            .failure(HTTPError(.tls, .connectionClosed)),
             of: "[2001:db8::2]:443",
             for: host,
             port: 443
@@ -421,7 +421,7 @@ struct CachingResolverTests {
         isOrdered.withLock { $0 = true }
         _ = try await answer(cache)
         cache.report(
-            .failed(HTTPError(.connect, .connectionClosed)),
+            .failure(HTTPError(.connect, .connectionClosed)),
             of: "192.0.2.1:443",
             for: host,
             port: 443

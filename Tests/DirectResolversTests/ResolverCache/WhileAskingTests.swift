@@ -123,7 +123,7 @@ struct WhileAskingTests {
         let joined = CachingResolver(upstream) { $0.whileAsking = .use(SystemResolver()) }
         #expect(!alone.mayAskSystem && joined.mayAskSystem)
         let cache = cache(upstream)
-        cache.report(.connected(after: .zero), of: "192.0.2.1", for: host, port: 443)
+        cache.report(.success(.zero), of: "192.0.2.1", for: host, port: 443)
         #expect(upstream.reported.count == 1 && local.reported.count == 1)
         let inner = CachingResolver(ScriptedResolver("inner", ["192.0.2.2"]), .init(), loop: .still)
         await inner.warmUp([host])

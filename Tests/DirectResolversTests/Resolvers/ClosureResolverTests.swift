@@ -304,7 +304,7 @@ struct ObservedResolverTests {
         let observed = ObservedResolver(inner) { _ in }
         #expect(observed.name == "in" && observed.dependsOnPort && !observed.mayAskSystem)
         #expect(ObservedResolver(SystemResolver()) { _ in }.mayAskSystem)
-        observed.report(.connected(after: .zero), of: "192.0.2.1", for: host, port: 1)
+        observed.report(.success(.zero), of: "192.0.2.1", for: host, port: 1)
         #expect(inner.reported.count == 1)
         let cache = CachingResolver(
             ScriptedResolver("up", ["192.0.2.1"]),

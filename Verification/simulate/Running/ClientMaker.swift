@@ -70,9 +70,7 @@ struct ClientMaker {
         if plan.rebuildsRedirects {
             settings.redirects.decide = { redirect in
                 let next = redirect.next
-                return .follow(
-                    HTTPClient.Request(next.method, redirect.url, headers: next.headers, body: next.body)
-                )
+                return HTTPClient.Request(next.method, redirect.url, headers: next.headers, body: next.body)
             }
         }
         if plan.retries {

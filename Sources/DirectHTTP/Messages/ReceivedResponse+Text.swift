@@ -9,8 +9,8 @@ extension ReceivedResponse {
     /// ``HTTPClient/BufferedResponse/decodedText(fallback:)``.
     ///
     /// - Parameter fallback: The encoding if neither a byte order mark nor `Content-Type` says one.
-    /// - Throws: ``CharsetError/unsupported(label:)``, with the label of the charset.
-    public func decodedText(fallback: Charset = .utf8) throws(CharsetError) -> String {
+    /// - Throws: ``HTTPError/Reason/unsupportedCharset(_:)`` if `Content-Type` says another one.
+    public func decodedText(fallback: Charset = .utf8) throws(HTTPError) -> String {
         try headers.text(of: body, fallback: fallback)
     }
 }

@@ -3,13 +3,13 @@ internal import DirectHTTP1
 
 extension HTTPHeaders {
     /// Returns a body with these fields as text: as its byte order mark says, or else its charset.
-    func text(of body: [UInt8], fallback: Charset) throws(CharsetError) -> String {
+    func text(of body: [UInt8], fallback: Charset) throws(HTTPError) -> String {
         if let marked = Charset.decodeMarked(body) { return marked }
         return try (charset() ?? fallback).decode(body)
     }
 
     /// Returns the encoding that the last `Content-Type` declares; `nil` if it declares none.
-    func charset() throws(CharsetError) -> Charset? {
+    func charset() throws(HTTPError) -> Charset? {
         guard index(of: "content-type") != nil, let type = values(for: "Content-Type").last else {
             return nil
         }
@@ -17,7 +17,10 @@ extension HTTPHeaders {
         while parameters.take(UInt8(ascii: ";")) {
             let (name, value) = parameters.mediaTypeParameter()
             // The standard ignores a parameter without a value.
-            if name == "charset", !value.isEmpty { return try Charset(label: value) }
+            guard name == "charset", !value.isEmpty else { continue }
+            if let charset = Charset(label: value) { return charset }
+            let label = String(decoding: value.utf8.prefix(64), as: UTF8.self)
+            throw HTTPError(.body, .unsupportedCharset(label))
         }
         return nil
     }

@@ -66,6 +66,9 @@ public struct HTTPHeaders: @unchecked Sendable {
         index(of: name) != nil
     }
 
+    /// The names of all fields, in lower case.
+    package var lowercasedNames: Set<String> { Set(lazy.map { $0.name.lowercased() }) }
+
     /// Appends a field. A field that may not be sent is refused when the request is written.
     public mutating func add(_ name: String, _ value: String) {
         unsafe withBytes(of: name) { name in

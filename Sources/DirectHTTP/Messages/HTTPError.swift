@@ -302,18 +302,6 @@ public struct Attempt: Sendable, CustomStringConvertible {
     }
 }
 
-/// The method and the URL of a request, which errors of its response's body name. A class, so that a body
-/// holds no more than a reference.
-final class RequestLine: Sendable {
-    let method: HTTPMethod
-    let url: HTTPURL
-
-    init(_ method: HTTPMethod, _ url: HTTPURL) {
-        self.method = method
-        self.url = url
-    }
-}
-
 extension HTTPError {
     /// Returns the error with the method and the URL of its request, unless it has them already: the
     /// innermost layer that knows the request is right, because a call may make several.

@@ -123,9 +123,6 @@ extension HTTPHeaders {
     var namesOfSecrets: Set<String> {
         lowercasedNames.filter(\.looksSecret)
     }
-
-    /// The names of all fields, in lower case.
-    var lowercasedNames: Set<String> { Set(lazy.map { $0.name.lowercased() }) }
 }
 
 extension String {

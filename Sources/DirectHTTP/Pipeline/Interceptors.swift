@@ -2,23 +2,6 @@ internal import DirectCore
 internal import DirectIO
 internal import DirectTransport
 
-/// Begins calls without interceptors.
-final class Beginning: Layer {
-    private let redirects: RedirectPolicy
-    private let fields: ClientFields
-    private let next: Calls
-
-    init(_ configuration: HTTPClient.Configuration, fields: ClientFields, next: Calls) {
-        redirects = configuration.redirects
-        self.fields = fields
-        self.next = next
-    }
-
-    func send(_ hop: borrowing HopRequest) async throws -> Response {
-        try await next.send(hop.begun(by: fields.crossing(by: hop.request.redirects ?? redirects)))
-    }
-}
-
 /// Sends calls through the client's interceptors, and begins what they make of them. A call that is cancelled
 /// does not wait for them.
 final class CallInterceptors: Layer {

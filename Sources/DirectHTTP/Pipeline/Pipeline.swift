@@ -145,6 +145,23 @@ protocol Layer: AnyObject, Sendable {
     func send(_ hop: borrowing HopRequest) async throws -> Response
 }
 
+/// Begins calls without interceptors.
+final class Beginning: Layer {
+    private let redirects: RedirectPolicy
+    private let fields: ClientFields
+    private let next: Calls
+
+    init(_ configuration: HTTPClient.Configuration, fields: ClientFields, next: Calls) {
+        redirects = configuration.redirects
+        self.fields = fields
+        self.next = next
+    }
+
+    func send(_ hop: borrowing HopRequest) async throws -> Response {
+        try await next.send(hop.begun(by: fields.crossing(by: hop.request.redirects ?? redirects)))
+    }
+}
+
 /// The layers inside the redirects.
 final class InnerLayers: Layer {
     private let attempts: Attempts

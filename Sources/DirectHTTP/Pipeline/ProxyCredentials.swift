@@ -30,23 +30,3 @@ final class ProxyCredentials: Layer {
             .send(copy hop, through: roundTrip, isMeant: { $0.transaction?.source == .proxy })
     }
 }
-
-/// The authenticator of one proxy.
-struct ProxyAuthentication: ProxyAuthorizer {
-    private let authenticator: any Authenticator
-    private let url: HTTPURL
-
-    /// `nil` if there is no authenticator for the proxy, and for a proxy that speaks no HTTP.
-    init?(_ authenticators: [Origin: any Authenticator], for proxy: Proxy) {
-        guard proxy.scheme != .socks5, let url = try? HTTPURL("\(proxy)"),
-            let authenticator = authenticators[url.origin]
-        else { return nil }
-        self.url = url
-        self.authenticator = authenticator
-    }
-
-    func credentials(method: HTTPMethod, target: String, body: [UInt8]?) -> RenewedCredentials {
-        let request = AuthenticationRequest(method: method, url: url, body: body, proxyTarget: target)
-        return RenewedCredentials(authenticator, for: request)
-    }
-}

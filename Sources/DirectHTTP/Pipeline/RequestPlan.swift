@@ -59,11 +59,15 @@ final class Planner: Sendable {
         }
         hasProxies = configuration.proxy != ProxySettings()
         unixSockets = configuration.unixSockets
-        var rates = ExchangeOptions()
-        rates.sendingRate = configuration.sendingRate
-        rates.receivingRate = configuration.receivingRate
-        let hasRates = rates.sendingRate != nil || rates.receivingRate != nil
-        self.rates = hasRates ? ExchangeOptions.Box(rates) : nil
+        if configuration.sendingRate != nil || configuration.receivingRate != nil {
+            var rates = ExchangeOptions()
+            (rates.sendingRate, rates.receivingRate) = (
+                configuration.sendingRate, configuration.receivingRate
+            )
+            self.rates = ExchangeOptions.Box(rates)
+        } else {
+            rates = nil
+        }
     }
 
     /// Returns the plan for a request to this URL, which is its own.
@@ -221,5 +225,25 @@ extension Request {
     /// Whether no field follows from the body or from options.
     fileprivate var hasAllFields: Bool {
         exchangeBox == nil && body.contentType == nil && !body.isGzipped && !isOptionsWithBody
+    }
+}
+
+/// The authenticator of one proxy.
+struct ProxyAuthentication: ProxyAuthorizer {
+    private let authenticator: any Authenticator
+    private let url: HTTPURL
+
+    /// `nil` if there is no authenticator for the proxy, and for a proxy that speaks no HTTP.
+    init?(_ authenticators: [Origin: any Authenticator], for proxy: Proxy) {
+        guard proxy.scheme != .socks5, let url = try? HTTPURL("\(proxy)"),
+            let authenticator = authenticators[url.origin]
+        else { return nil }
+        self.url = url
+        self.authenticator = authenticator
+    }
+
+    func credentials(method: HTTPMethod, target: String, body: [UInt8]?) -> RenewedCredentials {
+        let request = AuthenticationRequest(method: method, url: url, body: body, proxyTarget: target)
+        return RenewedCredentials(authenticator, for: request)
     }
 }

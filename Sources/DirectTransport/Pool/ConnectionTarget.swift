@@ -87,3 +87,22 @@ package struct PoolKey: Hashable {
         if let profile { hasher.combine(ObjectIdentifier(profile)) }
     }
 }
+
+/// Which of the existing connections that its route allows a request may use.
+package enum KeptConnections: Sendable {
+    /// All of them.
+    case any
+    /// All but the connections to these endpoints.
+    case except([Endpoint])
+    /// None: the request gets a new connection.
+    case none
+
+    /// Whether the request may use this connection.
+    func include(_ member: some PoolMember) -> Bool {
+        switch self {
+        case .any: true
+        case .except(let endpoints): member.endpoint.map { !endpoints.contains($0) } ?? true
+        case .none: false
+        }
+    }
+}

@@ -82,6 +82,7 @@ extension URLError.Code {
         case .system(let error): self = Self(error, in: phase)
         case .tls(let error): self = Self(error)
         case .http(let error): self = Self(error, in: phase)
+        case .proxy(.notAProxy): self = .cannotParseResponse
         case .timedOut, .tooSlow: self = .timedOut
         case .connectionClosed: self = .networkConnectionLost
         case .redirect(let fault): self = Self(fault)
@@ -105,7 +106,7 @@ extension URLError.Code {
     /// response's.
     private init(_ error: SystemError, in phase: HTTPError.Phase) {
         switch (error.call, phase) {
-        case (_, .connect): self = .cannotConnectToHost
+        case (_, .connect), (_, .proxy): self = .cannotConnectToHost
         case ("open", .body), ("lstat", .body), ("stat", .body), ("readlink", .body): self = .cannotCreateFile
         case ("write", _), ("fsync", _), ("fchmod", _), ("rename", _): self = .cannotWriteToFile
         case ("open", _): self = error.meansNoFile ? .fileDoesNotExist : .cannotOpenFile

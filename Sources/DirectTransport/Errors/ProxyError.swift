@@ -1,5 +1,5 @@
 public import DirectCore
-internal import DirectHTTP1
+public import DirectHTTP1
 
 /// An invalid proxy setting, or the reason why a connection over a proxy could not be made.
 @nonexhaustive
@@ -25,8 +25,9 @@ public enum ProxyError: Error, Sendable {
     case noCommonMethod
     /// The SOCKS proxy rejected the user name and password.
     case wrongCredentials
-    /// The proxy's reply does not follow its protocol.
-    case notAProxy
+    /// The proxy's reply does not follow its protocol, or is none: what is wrong with one that should be an
+    /// HTTP response; `nil` for another protocol, and for bytes behind the reply that nobody has asked for.
+    case notAProxy(HTTP1Error?)
     /// The name is longer than the 255 bytes that SOCKS allows (CVE-2023-38545).
     case nameTooLong
     /// The proxy would resolve the name, so the client's vetting never sees the address.
@@ -53,7 +54,8 @@ extension ProxyError: CustomStringConvertible {
         case .socksReply(let code): "the SOCKS proxy answered \(code) (\(Self.words(code)))"
         case .noCommonMethod: "the SOCKS proxy accepts no authentication method that is available"
         case .wrongCredentials: "the SOCKS proxy rejected the user name and password"
-        case .notAProxy: "the proxy's reply does not follow its protocol"
+        case .notAProxy(let fault):
+            "the proxy's reply does not follow its protocol\(fault.map { ": \($0)" } ?? "")"
         case .nameTooLong: "the name is too long for SOCKS"
         case .authenticator: "the authenticator for the proxy failed"
         case .unseenByVetting: "the proxy would resolve the name, so the address could not be vetted"

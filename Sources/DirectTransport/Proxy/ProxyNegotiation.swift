@@ -32,7 +32,7 @@ package struct ProxyNegotiation {
     package func open(serverMaySpeakFirst: Bool) async throws(AttemptFailure) -> [UInt8] {
         do throws(TransportError) {
             if entry.proxy.speaksHTTP { try await negotiateHTTP() } else { try await negotiateSOCKS() }
-            guard serverMaySpeakFirst || !connection.hasUnparsedBytes else { throw fault(.notAProxy) }
+            guard serverMaySpeakFirst || !connection.hasUnparsedBytes else { throw fault(.notAProxy(nil)) }
             return connection.takeUnparsed()
         } catch {
             throw AttemptFailure(phase: .proxy, cause: error, consequence: error.consequence)
@@ -72,7 +72,7 @@ package struct ProxyNegotiation {
             case .head(let head): return head
             case .interim: continue
             case .needsMore: try await fill(until: deadline)
-            case .content, .trailers, .end: throw fault(.notAProxy)
+            case .content, .trailers, .end: throw fault(.notAProxy(nil))
             }
         }
     }
@@ -102,7 +102,7 @@ package struct ProxyNegotiation {
         do throws(HTTP1Error) {
             return try connection.nextEvent()
         } catch {
-            throw .failed(.proxy, .http(error))
+            throw fault(.notAProxy(error))
         }
     }
 

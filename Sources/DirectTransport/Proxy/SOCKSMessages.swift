@@ -17,7 +17,7 @@ package struct SOCKSMessages {
 
     /// Returns whether the proxy chose authentication with user name and password.
     func wantsCredentials(_ selection: [UInt8]) throws(ProxyError) -> Bool {
-        guard selection.count == 2, selection[0] == Self.version else { throw .notAProxy }
+        guard selection.count == 2, selection[0] == Self.version else { throw .notAProxy(nil) }
         switch selection[1] {
         case Method.none: return false
         case Method.password where credentials != nil: return true
@@ -35,7 +35,7 @@ package struct SOCKSMessages {
 
     /// Checks the reply to user name and password.
     func checkAuthentication(_ answer: [UInt8]) throws(ProxyError) {
-        guard answer.count == 2, answer[0] == 1 else { throw .notAProxy }
+        guard answer.count == 2, answer[0] == 1 else { throw .notAProxy(nil) }
         guard answer[1] == 0 else { throw .wrongCredentials }
     }
 
@@ -57,14 +57,14 @@ package struct SOCKSMessages {
     /// Returns the number of bytes that follow the first five of a reply. Throws if the reply is not a
     /// success.
     func remainingLength(after head: [UInt8]) throws(ProxyError) -> Int {
-        guard head.count == 5, head[0] == Self.version else { throw .notAProxy }
+        guard head.count == 5, head[0] == Self.version else { throw .notAProxy(nil) }
         guard head[1] == 0 else { throw .socksReply(head[1]) }
         // An address without the byte that has been read already, or a name without its length, and a port.
         switch head[3] {
         case Kind.v4: return 3 + 2
         case Kind.v6: return 15 + 2
         case Kind.name: return Int(head[4]) + 2
-        default: throw .notAProxy
+        default: throw .notAProxy(nil)
         }
     }
 

@@ -129,10 +129,10 @@ struct FailureTests {
             ],
             [HTTPError(.resolve, .lookup(again)), resolving(.timedOut(after: .seconds(1)))],
             [HTTPError(.resolve, .lookup(none)), resolving(.noSuchName), resolving(.noAddresses)],
-            [.notAProxy, .refused(ReceivedResponse(502)), .refused(ReceivedResponse(429)), .socksReply(4)].map
-            {
-                (fault: ProxyError) in HTTPError(.proxy, .proxy(fault))
-            },
+            [
+                .notAProxy(nil), .notAProxy(.notHTTP), .refused(ReceivedResponse(502)),
+                .refused(ReceivedResponse(429)), .socksReply(4),
+            ].map { (fault: ProxyError) in HTTPError(.proxy, .proxy(fault)) },
             [.refused(ReceivedResponse(403)), .socksReply(2), .wrongCredentials].map { (fault: ProxyError) in
                 HTTPError(.proxy, .proxy(fault))
             },

@@ -85,13 +85,35 @@ struct ProxyFailureTests {
         #expect(error.phase == .proxy && resolver.reported.isEmpty)
     }
 
-    @Test("What is no proxy says nothing about the server's address", arguments: ["SSH-2.0-x\r\n", ""])
-    func notAProxy(text: String) async throws {
-        let server = try FixtureServer.scripted([.awaitHead, .send(text)])
+    @Test(
+        "What ends instead of an answer was perhaps a proxy, and says nothing about the server's address",
+        arguments: [("http", "HTTP/1.1 200"), ("http", ""), ("socks5", "\u{5}"), ("socks5", "")]
+    )
+    func noAnswer(scheme: String, text: String) async throws {
+        let first = scheme == "http" ? ByteScript.Step.awaitHead : .awaitBytes(3)
+        let server = try FixtureServer.scripted([first, .send(text), .halfClose, .awaitClose])
         let resolver = ScriptedResolver("scripted", ["127.0.0.8:443", "127.0.0.9:443"])
-        let client = try client(server) { $0.resolver = resolver }
-        #expect(try await httpError { try await client.get("https://a.test/") }.phase == .proxy)
-        #expect(resolver.reported.isEmpty)
+        let client = try client(server, scheme) { $0.resolver = resolver }
+        let error = try await httpError { try await client.get("https://a.test/") }
+        guard case .connectionClosed = error.reason else { throw error }
+        #expect(error.phase == .proxy && error.isWorthRetrying && resolver.reported.isEmpty)
+    }
+
+    @Test(
+        "What is no proxy is told as that, and says nothing about the server's address",
+        arguments: [
+            "SSH-2.0-x\r\n", "<html>No</html>", "HTTP/2 200\r\n\r\n", "\0\0\u{6}\u{4}\0\0\0\0\0",
+        ],
+        ["http", "socks5"]
+    )
+    func notAProxy(text: String, scheme: String) async throws {
+        let first = scheme == "http" ? ByteScript.Step.awaitHead : .awaitBytes(3)
+        let server = try FixtureServer.scripted([first, .send(text), .halfClose, .awaitClose])
+        let resolver = ScriptedResolver("scripted", ["127.0.0.8:443", "127.0.0.9:443"])
+        let client = try client(server, scheme) { $0.resolver = resolver }
+        let error = try await httpError { try await client.get("https://a.test/") }
+        guard case .proxy(.notAProxy) = error.reason else { throw error }
+        #expect(error.phase == .proxy && resolver.reported.isEmpty)
     }
 
     @Test("A proxy that cannot be reached again after its 407 is reported with its own address")

@@ -20,10 +20,10 @@ extension HTTPError {
     /// Whether the same request may succeed a little later: the network, or a host on the path, has failed.
     ///
     /// False if another attempt would fail the same way: the request is invalid, the name has no address, an
-    /// address is refused, a file cannot be written, or the server could not prove its identity. To retry in
-    /// the last case would be a way around the check. The failure of an authenticator counts as the error
-    /// that it has thrown, so that a request for a token is like any other. Calls.md has a table of all
-    /// failures.
+    /// address is refused, a file cannot be written, the server could not prove its identity, or it refuses
+    /// the client's. To retry where a proof is wrong would be a way around the check. The failure of an
+    /// authenticator counts as the error that it has thrown, so that a request for a token is like any other.
+    /// Calls.md has a table of all failures.
     public var isWorthRetrying: Bool {
         switch reason {
         case .authenticator(let error), .proxy(.authenticator(let error)):
@@ -60,7 +60,7 @@ extension HTTPError.Reason {
         case .system, .overtaken, .timedOut, .tooSlow, .connectionClosed, .http: true
         case .lookup(let error): !error.saysNone
         case .resolver(let error): error.isTransient
-        case .tls(let error): error.consequence.isTransient
+        case .tls(let error): error.isTransient
         case .proxy(let fault): fault.isTransient
         case .url, .address, .noAddresses, .refused, .redirect, .bodyTooLarge, .bodyLength, .bodySource,
             .authenticator, .bodyAlreadyRead, .cache, .coding, .requestBody, .settings, .noStream,
@@ -98,11 +98,12 @@ extension ResolverError.Reason {
     }
 }
 
-extension AttemptFailure.Consequence {
+extension TLSError {
     fileprivate var isTransient: Bool {
         switch self {
-        case .tryNext: true
-        case .onCertificateMismatch, .stop: false
+        case .alertReceived(let alert): !alert.isLasting
+        case .proxyConnection(_, let error): error.isTransient
+        default: if case .tryNext = consequence { true } else { false }
         }
     }
 }

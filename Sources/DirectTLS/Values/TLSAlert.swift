@@ -98,6 +98,19 @@ public enum TLSAlert: Hashable, Sendable {
         }
     }
 
+    /// Whether a server sends it again to the same client: it refuses what the client has shown or offered.
+    package var isLasting: Bool { isAboutCertificate || self == .handshakeFailure || self == .accessDenied }
+
+    /// What it means for a client, behind its name.
+    var remark: String {
+        switch self {
+        case .certificateRequired: ": it requires a certificate of the client"
+        // OpenSSL's servers say so in TLS 1.2 if they miss one.
+        case .handshakeFailure: ": it accepts no offer, or requires a certificate of the client"
+        default: isAboutCertificate ? ", about the client's certificate" : ""
+        }
+    }
+
     private static let assigned: [(alert: TLSAlert, number: UInt8, name: String)] = [
         (.closeNotify, 0, "close_notify"),
         (.unexpectedMessage, 10, "unexpected_message"),

@@ -79,8 +79,7 @@ extension TLSError: CustomStringConvertible {
         case .certificatesTooLarge(let limit):
             "the server sent more than \(limit) bytes of certificates, of which each counts as \(smallestCertificate) at least"
         case .alertReceived(let alert):
-            "the server sent alert \(alert)"
-                + (alert.isAboutCertificate ? ", about the client's certificate" : "")
+            "the server sent alert \(alert)\(alert.remark)"
         case .unexpectedProtocol(let name):
             "the server chose the protocol \"\(printable(name))\", which was not offered"
         case .protocolFailure(.notTLS, let reason, let code):

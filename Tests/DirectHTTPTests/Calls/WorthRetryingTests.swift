@@ -6,6 +6,7 @@ import DirectTestCommands
 import DirectTLS
 @testable import DirectTransport
 import Foundation
+import TLSFixtures
 import Testing
 
 @testable import DirectHTTP
@@ -64,6 +65,28 @@ struct WorthRetryingTests {
     func several() async throws {
         #expect(try await questions(.noSuchName, after: .timedOut(after: .seconds(1))) == 3)
         #expect(try await questions(.notListed, after: .noSuchName) == 1)
+    }
+
+    @Test(
+        "A server that demands a certificate is asked once, and the error says what is missing",
+        arguments: [TLSVersion.tls12, .tls13]
+    )
+    func certificateRequired(version: TLSVersion) async throws {
+        let server = try FixtureServer.start(
+            .tls(certificates: [testAuthority.certificate(for: "a.test")]) {
+                $0.clientCertificates = .required(from: [testAuthority.certificate])
+            }
+        ) { _ in .text("never") }
+        let client = client {
+            $0.tls.roots = .only([.pem(testAuthority.rootPEM)])
+            $0.tls.maximumVersion = version
+        }
+        let error = try await httpError { try await client.fetch(server.request("https://a.test/")) }
+        #expect(!error.isWorthRetrying && "\(error)".contains("a certificate of the client"), "\(error)")
+        #expect(
+            version == .tls12 ? error.phase == .tls : error.tlsError == .alertReceived(.certificateRequired)
+        )
+        #expect(server.records.count == 1)
     }
 
     @Test(

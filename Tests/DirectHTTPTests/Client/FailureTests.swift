@@ -116,9 +116,14 @@ struct FailureTests {
                 HTTPError(.connect, .system(SystemError("connect", code: ECONNREFUSED))),
                 HTTPError(.tls, .tls(.connectionLost(errno: ECONNRESET))), HTTPError(.tls, .tls(.truncated)),
                 HTTPError(.tls, .tls(.protocolFailure(.notTLS, reason: "", code: 1))),
-                HTTPError(.proxy, .system(reset)),
+                HTTPError(.proxy, .system(reset)), HTTPError(.tls, .tls(.alertReceived(.internalError))),
             ],
-            [HTTPError(.tls, .tls(name)), HTTPError(.tls, .tls(.badSettings("")))],
+            [
+                HTTPError(.tls, .tls(name)), HTTPError(.tls, .tls(.badSettings(""))),
+                HTTPError(.tls, .tls(.alertReceived(.handshakeFailure))),
+                HTTPError(.response, .tls(.alertReceived(.certificateRequired))),
+                HTTPError(.response, .tls(.proxyConnection(name: "p.test", .alertReceived(.unknownCA)))),
+            ],
             [
                 HTTPError(.response, .timedOut(after: .seconds(1))),
                 HTTPError(.body, .tooSlow(Timeouts.Speed(bytes: 1, in: .seconds(1)))),

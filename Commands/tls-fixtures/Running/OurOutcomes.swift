@@ -114,7 +114,7 @@ extension Ending {
         case .protocolFailure, .tooManyMessages: self = .fault(.badTLS)
         case .connectionLost(let errno): self.init(errno: errno, "\(error)")
         case .truncated: self = .fault(phase == .body ? .incomplete : .closed)
-        case .badIdentity, .badSettings, .wrongPassphrase: self = .fault(.badSettings)
+        case .uncheckableHost, .badSettings, .wrongPassphrase: self = .fault(.badSettings)
         default: self = .other("\(error)")
         }
     }

@@ -122,7 +122,7 @@ extension TLSConnection {
         SSL_set_verify(ssl, SSL_VERIFY_PEER, nil)
         guard identity.demand(in: SSL_get0_param(ssl)),
             serverName.map({ direct_SSL_set_tlsext_host_name(ssl, $0) == 1 }) ?? true
-        else { throw .badIdentity("cannot be checked: \(printable(identity.text))") }
+        else { throw .uncheckableHost("cannot be checked: \(printable(identity.text))") }
     }
 
     /// Makes the checks that OpenSSL leaves to its caller: it lets a session of one name resume for another,

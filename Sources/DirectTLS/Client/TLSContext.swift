@@ -151,7 +151,7 @@ extension TLSContext {
                 check throws(TLSError) in
                 let parameters = X509_STORE_CTX_get0_param(check)
                 guard identity.demand(in: parameters) else {
-                    throw .badIdentity("cannot be checked: \(printable(identity.text))")
+                    throw .uncheckableHost("cannot be checked: \(printable(identity.text))")
                 }
                 if let intermediates {
                     X509_VERIFY_PARAM_set_depth(parameters, Int32(clamping: intermediates))

@@ -41,7 +41,7 @@ package final class SurveyConnection: TLSLayer, @unchecked Sendable {
         self.context = context
         try super.init(context: context.raw, transport: transport)
         if let serverName = offer.serverName, direct_SSL_set_tlsext_host_name(ssl, serverName) != 1 {
-            throw .badIdentity("cannot be sent: \(printable(serverName))")
+            throw .uncheckableHost("cannot be sent: \(printable(serverName))")
         }
         // Zero means success here, unlike in other functions.
         let chosen = offer.protocols.flatMap { [UInt8(truncatingIfNeeded: $0.utf8.count)] + Array($0.utf8) }

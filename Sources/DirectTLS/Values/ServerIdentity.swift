@@ -43,14 +43,14 @@ package struct ServerIdentity: Hashable, Sendable, CustomStringConvertible {
         do throws(HTTPHostError) {
             return ServerIdentity(kind: .name, text: try DomainName(text).text)
         } catch {
-            throw .badIdentity("not a DNS name: \"\(printable(text))\"")
+            throw .uncheckableHost("not a DNS name: \"\(printable(text))\"")
         }
     }
 
     /// Creates the identity of an IPv4 or IPv6 address in text, without brackets and without a zone.
     package static func address(_ text: String) throws(TLSError) -> ServerIdentity {
         guard let address = IPAddress(text), address.zone == nil else {
-            throw .badIdentity("not an IP address: \"\(printable(text))\"")
+            throw .uncheckableHost("not an IP address: \"\(printable(text))\"")
         }
         return ServerIdentity(kind: .address, text: address.description)
     }

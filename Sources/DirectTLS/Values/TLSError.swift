@@ -38,7 +38,7 @@ public indirect enum TLSError: Error, Sendable, Hashable {
     /// The server did not decrypt the server name. Nothing of the request was sent.
     case encryptedClientHelloRejected(ECHPublicName, EncryptedClientHello.Rejection)
     /// The host of the URL cannot be checked against a certificate.
-    case badIdentity(String)
+    case uncheckableHost(String)
     /// The settings cannot be used: a file cannot be read, a key does not match its certificate, or there are
     /// no roots.
     case badSettings(String)
@@ -98,7 +98,7 @@ extension TLSError: CustomStringConvertible {
             "the server name cannot be encrypted: \(obstacle)"
         case .encryptedClientHelloRejected(let name, let rejection):
             "the server with the public name \(name) did not decrypt the client hello: \(rejection)"
-        case .badIdentity(let what):
+        case .uncheckableHost(let what):
             what
         case .badSettings(let what):
             "TLS settings cannot be used: \(printable(what))"

@@ -107,7 +107,7 @@ extension TLSError {
         case .certificateRejected, .nameMismatch, .keyNotPinned, .rejectedByVerifier, .staple,
             .noPeerCertificate:
             .onCertificateMismatch
-        case .badIdentity, .badSettings, .wrongPassphrase, .encryptedClientHelloUnavailable: .stop
+        case .uncheckableHost, .badSettings, .wrongPassphrase, .encryptedClientHelloUnavailable: .stop
         default: .tryNext
         }
     }

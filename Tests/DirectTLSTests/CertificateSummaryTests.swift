@@ -32,6 +32,15 @@ struct CertificateSummaryTests {
         #expect(!summary.serial.isEmpty)
     }
 
+    @Test("A summary has the URIs of its certificate, which take no place from the names")
+    func uris() {
+        let uris = (0..<10_001).map { "spiffe://a.test/\($0)\n" }
+        let summary = summary { $0.names = uris.map { .uri($0) } + [.dns("a.test")] }
+        #expect(summary.uris == uris.dropLast() && summary.dnsNames == ["a.test"])
+        #expect(summary.omittedNames == 1)
+        #expect(summary.description.contains("for a.test, spiffe://a.test/0\\u{a}, "))
+    }
+
     @Test("Hashes are those of SHA-256")
     func hashesAreThoseOfTheStandard() {
         #expect(

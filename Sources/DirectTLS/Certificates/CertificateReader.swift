@@ -19,14 +19,15 @@ struct CertificateReader {
     struct Names {
         var dns: [String] = []
         var addresses: [String] = []
-        /// The number of names and addresses beyond the limit.
+        var uris: [String] = []
+        /// The number of names and addresses, and of URIs, beyond the limit.
         var omitted = 0
 
         var all: [String] { dns + addresses }
     }
 
-    /// Returns the dNSName and iPAddress entries of the subjectAltName. Bytes that are not UTF-8 are
-    /// replaced.
+    /// Returns the dNSName, iPAddress and uniformResourceIdentifier entries of the subjectAltName. Bytes that
+    /// are not UTF-8 are replaced. URIs have a limit of their own: no name is left out because of them.
     func names(atMost limit: Int) -> Names {
         var names = Names()
         ErrorQueue.clear()
@@ -38,14 +39,15 @@ struct CertificateReader {
             guard let entry = OPENSSL_sk_value(stack, index) else { continue }
             var kind: Int32 = 0
             let value = GENERAL_NAME_get0_value(entry.assumingMemoryBound(to: GENERAL_NAME.self), &kind)
-            guard let value = ASN1Value(value), kind == GEN_DNS || kind == GEN_IPADD else { continue }
-            guard names.dns.count + names.addresses.count < limit else {
+            guard let value = ASN1Value(value), [GEN_DNS, GEN_IPADD, GEN_URI].contains(kind) else { continue }
+            guard (kind == GEN_URI ? names.uris : names.all).count < limit else {
                 names.omitted += 1
                 continue
             }
-            if kind == GEN_DNS {
-                names.dns.append(value.utf8)
-            } else {
+            switch kind {
+            case GEN_DNS: names.dns.append(value.utf8)
+            case GEN_URI: names.uris.append(value.utf8)
+            default:
                 let bytes = value.bytes
                 names.addresses.append(
                     IPAddress(bytes: bytes)?.description ?? "invalid address \(Hex.encode(bytes))"

@@ -11,7 +11,9 @@ public struct CertificateSummary: Hashable, Sendable {
     public let dnsNames: [String]
     /// The iPAddress entries of the subjectAltName.
     public let ipAddresses: [String]
-    /// The number of names and addresses left out: at most 10,000 are listed.
+    /// The uniformResourceIdentifier entries of the subjectAltName, unchanged: a SPIFFE ID is one.
+    public let uris: [String]
+    /// The number of entries left out: at most 10,000 names and addresses and as many URIs are listed.
     public let omittedNames: Int
     /// The start of the validity period in seconds since 1970; `nil` if the date cannot be read.
     public let notBefore: Int?
@@ -34,6 +36,7 @@ public struct CertificateSummary: Hashable, Sendable {
         issuer = reader.issuer
         dnsNames = names.dns
         ipAddresses = names.addresses
+        uris = names.uris
         omittedNames = names.omitted
         notBefore = reader.notBefore
         notAfter = reader.notAfter
@@ -48,8 +51,9 @@ extension CertificateSummary: CustomStringConvertible {
     /// One line for a log: subject, issuer, names and fingerprint. Characters that could break the line are
     /// escaped.
     public var description: String {
-        let names = (dnsNames + ipAddresses).prefix(20).map(printable).joined(separator: ", ")
-        let hidden = dnsNames.count + ipAddresses.count + omittedNames - 20
+        let all = dnsNames + ipAddresses + uris
+        let names = all.prefix(20).map(printable).joined(separator: ", ")
+        let hidden = all.count + omittedNames - 20
         let more = hidden > 0 ? " and \(hidden) more" : ""
         return "\(printable(subject)), issued by \(printable(issuer)), for \(names)\(more), "
             + "sha256 \(Hex.encode(sha256))"

@@ -34,6 +34,7 @@ final class TestCertificate: @unchecked Sendable {
     enum Name {
         case dns(String)
         case address([UInt8])
+        case uri(String)
     }
 
     /// Signs with the issuer's key, or with its own where there is no issuer.
@@ -130,6 +131,7 @@ final class TestCertificate: @unchecked Sendable {
             switch name {
             case .dns(let text): derElement(0x82, Array(text.utf8))
             case .address(let bytes): derElement(0x87, bytes)
+            case .uri(let text): derElement(0x86, Array(text.utf8))
             }
         }
         add(NID_subject_alt_name, derElement(0x30, entries))

@@ -53,7 +53,7 @@ struct FarDialler: Sendable {
                 .dial(ConnectionTarget(target.url, route: route, proxy: proxy), within: limit)
             return FarEnd(connection, to: target)
         } catch {
-            throw Refusal(error.cause, of: target)
+            throw Refusal(error, of: target)
         }
     }
 
@@ -85,7 +85,7 @@ struct FarDialler: Sendable {
         do throws(DialFailure) {
             return (try await query.route(within: limit), false)
         } catch {
-            throw Refusal(error.cause, of: target)
+            throw Refusal(error, of: target)
         }
     }
 }

@@ -115,8 +115,10 @@ final class Forwarder: @unchecked Sendable {
                 report.ending = isAnswered && up == .expecting ? .complete : error.ending
                 if !isAnswered {
                     let isStale = isKept && error.ending == .reset(byTarget: true)
-                    if isUntold, !isStale, let refusal = error.refusal {
+                    if isUntold, !isStale, var refusal = error.refusal {
                         far.layers.reset()
+                        (refusal.endpoint, refusal.source) = (report.endpoint, report.source)
+                        refusal.failed = report.failed
                         throw refusal
                     }
                     // Without an answer the program knows that it may try again, and that one is not whole.

@@ -98,6 +98,9 @@ final class Guest: @unchecked Sendable {
             road: road,
             target: target?.description,
             isByStranger: !isAdmitted,
+            endpoint: refusal.endpoint,
+            source: refusal.source,
+            failed: refusal.failed,
             ending: .refused(refusal.kind.status, refusal.line)
         )
         core.takeBack(number)

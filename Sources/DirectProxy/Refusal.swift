@@ -30,6 +30,10 @@ struct Refusal: Error, Sendable {
 
     let kind: Kind
     let line: String
+    /// The address that was connected to, where addresses come from, and those that have failed.
+    var endpoint: Endpoint?
+    var source: AddressSource?
+    var failed: [Endpoint] = []
 
     init(_ kind: Kind, _ line: String) {
         (self.kind, self.line) = (kind, line)
@@ -62,7 +66,7 @@ extension Refusal {
     static func malformed(_ line: String) -> Refusal { Refusal(.malformed, line) }
 
     static func full(_ limits: LocalProxy.Limits) -> Refusal {
-        Refusal(.full, "there are \(limits.tunnels) tunnels already; raise limits.tunnels")
+        Refusal(.full, "no more tunnels than \(limits.tunnels) may be open; raise limits.tunnels")
     }
 
     static func slow(_ limits: LocalProxy.Limits) -> Refusal {
@@ -101,34 +105,36 @@ extension Refusal {
     }
 
     /// The failure of dialling, or of asking for addresses.
-    init(_ cause: TransportError, of target: Target) {
-        guard case .failed(let phase, let reason) = cause else {
+    init(_ failure: DialFailure, of target: Target) {
+        guard case .failed(let phase, let reason) = failure.cause else {
             self = .stopped
             return
         }
-        let place = phase == .proxy ? "upstream proxy: " : ""
+        let at = failure.endpoint.map { " at \($0)" } ?? ""
+        let place = phase == .proxy ? ": upstream proxy\(at)" : at
         let (kind, words): (Kind, String) =
             switch reason {
             case .refused(let refusal) where refusal.reason == FarDialler.ownReason:
-                (.forbidden, "\(refusal)")
+                (.forbidden, ": \(refusal)")
             case .refused(let refusal):
-                (.forbidden, "\(refusal); name the address in the map, or change the vetting")
-            case .timedOut(let time): (.late, "\(phase) took longer than \(time.text)")
-            case .resolver(let error): (.unknownHost, "\(error)\(Self.unnamed)")
-            case .lookup(let error): (.unknownHost, "\(error)\(Self.unnamed)")
-            case .noAddresses: (.unknownHost, "the resolver named no address\(Self.unnamed)")
+                (.forbidden, ": \(refusal); name the address in the map, or change the vetting")
+            case .timedOut(let time): (.late, ": \(phase) took longer than \(time.text)")
+            case .resolver(let error): (.unknownHost, ": \(error)\(Self.unnamed)")
+            case .lookup(let error): (.unknownHost, ": \(error)\(Self.unnamed)")
+            case .noAddresses: (.unknownHost, ": the resolver named no address\(Self.unnamed)")
             case .system(let error) where error.isDescriptorShortage:
-                (.full, "\(error); raise the limit of open files (ulimit -n)")
-            case .system(let error): (.unreachable, "\(place)\(error)")
-            case .proxy(let error):
-                (.unreachable, "upstream proxy: \(error)\(Self.hint(error))")
-            case .address(let error): (.unreachable, "\(place)\(error)")
-            case .tls(let error): (.unreachable, "\(place)\(error)")
-            case .http(let error): (.unreachable, "\(place)\(error)")
-            case .connectionClosed: (.unreachable, "\(place)the connection was closed")
-            default: (.unreachable, "\(place)it cannot be reached")
+                (.full, ": \(error); raise the limit of open files (ulimit -n)")
+            // It has been reached, and was asked for this address.
+            case .proxy(let error): (.unreachable, "\(at): upstream proxy: \(error)\(Self.hint(error))")
+            case .connectionClosed: (.unreachable, "\(place): the connection was closed")
+            case .system(let error): (.unreachable, "\(place): \(error)")
+            case .address(let error): (.unreachable, "\(place): \(error)")
+            case .tls(let error): (.unreachable, "\(place): \(error)")
+            case .http(let error): (.unreachable, "\(place): \(error)")
+            default: (.unreachable, "\(place): it cannot be reached")
             }
-        self.init(kind, "\(target): \(words)")
+        self.init(kind, "\(target)\(words)")
+        (source, failed) = (failure.attempts.last?.source, failure.attempts.map(\.endpoint))
     }
 
     /// All targets are asked for by CONNECT, and many proxies allow port 443 alone.

@@ -40,7 +40,8 @@ public struct TunnelReport: Sendable {
     public var endpoint: Endpoint?
     /// Where the address comes from.
     public var source: AddressSource?
-    /// The addresses that were tried before, without success.
+    /// The addresses that were tried before, without success; all that were tried if none was reached, and
+    /// those of the upstream proxy if that was not.
     public var failed: [Endpoint] = []
     /// The server's name that the program has sent in its ClientHello; `nil` if it sent none, or speaks no
     /// TLS. With Encrypted Client Hello it is the public one.

@@ -266,14 +266,34 @@ struct RefusalTests {
         #expect(try program.text(12) == "HTTP/1.1 200")
     }
 
-    @Test("A target that refuses the connection is 502")
-    func refusedConnection() throws {
-        let dead = try Listener(listening: false)
+    @Test(
+        "A target that refuses the connection is 502, and the answer and the report name the addresses",
+        arguments: ["CONNECT \(Stage.name)", "GET http://\(Stage.name)/"]
+    )
+    func refusedConnection(request: String) async throws {
+        let dead = [try Listener(listening: false), try Listener(listening: false)]
+        let endpoints = dead.map { Endpoint($0.address, port: $0.port) }
         let stage = try Stage { configuration, _ in
-            configuration.addresses = try StaticMap(curl: ["*:*:\(dead.address):\(dead.port)"])
+            let list = endpoints.map(\.description).joined(separator: ",")
+            configuration.addresses = try StaticMap(curl: ["*:*:\(list)"])
         }
-        let answer = try stage.answer("CONNECT \(Stage.name) HTTP/1.1\r\n\r\n")
+        let answer = try stage.answer("\(request) HTTP/1.1\r\nHost: \(Stage.name)\r\n\r\n")
         #expect(answer.hasPrefix("HTTP/1.1 502 "))
-        #expect(answer.contains("\(Stage.name): connect: "))
+        #expect(endpoints.contains { answer.contains("\(Stage.name) at \($0): connect: ") }, "\(answer)")
+        let report = try #require(await stage.reports(1).first)
+        #expect(report.failed == endpoints && report.source == .staticMap && report.endpoint == nil)
+    }
+
+    @Test("A target that does not answer in HTTP is 502, with its address")
+    func noHTTP() async throws {
+        let stage = try Stage()
+        let program = try stage.program()
+        try program.send("GET http://\(Stage.name)/ HTTP/1.1\r\nHost: \(Stage.name)\r\n\r\n")
+        let far = try stage.target.accept()
+        try far.send("SSH-2.0-x\r\n")
+        #expect(try program.rest().hasPrefix("HTTP/1.1 502 "))
+        let report = try #require(await stage.reports(1).first)
+        #expect(report.endpoint == Endpoint(stage.target.address, port: stage.target.port))
+        #expect(report.source == .staticMap && report.failed.isEmpty)
     }
 }

@@ -6,8 +6,8 @@ internal import DirectTLS
 /// context, so two profiles never share a connection or a TLS session.
 package final class ConnectionProfile: Sendable {
     let tls: TLSClientState
-    /// The identity that servers have to prove in place of the URL's host; `nil` for the host.
-    let identity: InsecureServerIdentity?
+    /// The settings of requests that it is for; `nil` for none.
+    let settings: ConnectionSettings.Box?
     /// Whether server names are encrypted.
     let ech: EncryptedClientHello
     /// Whether TLS 1.3 may be offered.
@@ -16,19 +16,23 @@ package final class ConnectionProfile: Sendable {
     let socket: SocketOptions
 
     init(
-        _ settings: ConnectionSettings = ConnectionSettings(),
+        _ box: ConnectionSettings.Box? = nil,
         tls: TLSSettings,
         ech: EncryptedClientHello = .off,
         socket: SocketOptions,
         sessions: SessionCache
     ) {
+        let settings = box?.settings ?? ConnectionSettings()
+        self.settings = box
         self.tls = TLSClientState(tls, sessions: sessions)
-        identity = settings.identity
         self.ech = settings.encryptedClientHello ?? ech
         allowsTLS13 = tls.maximumVersion == .tls13
         let local = settings.local ?? socket.local
         self.socket = SocketOptions(local: local, keepAlive: settings.keepAlive ?? socket.keepAlive)
     }
+
+    /// The identity that servers have to prove in place of the URL's host; `nil` for the host.
+    var identity: InsecureServerIdentity? { settings?.settings.identity }
 }
 
 /// The profiles of one client. Equal settings get the same profile.
@@ -84,9 +88,8 @@ package final class ConnectionProfiles: Sendable {
     }
 
     private func make(_ key: ProfileKey) -> ConnectionProfile {
-        let settings = key.settings?.settings ?? ConnectionSettings()
-        var tls = settings.tls ?? tls
+        var tls = key.settings?.settings.tls ?? tls
         if key.isAnonymous { tls.clientIdentity = nil }
-        return ConnectionProfile(settings, tls: tls, ech: ech, socket: socket, sessions: sessions)
+        return ConnectionProfile(key.settings, tls: tls, ech: ech, socket: socket, sessions: sessions)
     }
 }

@@ -1,13 +1,21 @@
 public import DirectCore
-internal import DirectIO
+public import DirectIO
 public import DirectTLS
 
-/// A snapshot of the connections to one origin, over one proxy or none. See ``HTTPClient/connections``.
+/// A snapshot of the connections to one origin that may serve the same requests: over one proxy or none, and
+/// with the same settings of connections. See ``HTTPClient/connections``.
 public struct OriginConnections: Sendable, CustomStringConvertible {
     /// The origin: scheme, name and port.
     public let origin: Origin
     /// The proxy that the connections go through, without user and password; `nil` for direct connections.
     public let proxy: String?
+    /// The place that their requests ask to leave from; `nil` for the client's.
+    public let localBinding: LocalBinding?
+    /// The Unix domain socket that they lead to; `nil` for addresses.
+    public let unixSocket: UnixSocketPath?
+    /// Whether they differ from the client's in TLS or in probes, as their requests say, or because another
+    /// origin is not shown the client's certificate.
+    public let hasOtherSettings: Bool
     /// The connections that are established, the oldest first.
     public let connections: [ConnectionState]
     /// The number of connections that are being made.
@@ -18,6 +26,11 @@ public struct OriginConnections: Sendable, CustomStringConvertible {
     init(_ origin: ConnectionPool.Machine.Record, at now: Instant) {
         self.origin = origin.key.origin
         proxy = origin.key.proxy.map { "\($0.proxy)" }
+        var settings = origin.key.profile?.settings?.settings
+        (localBinding, unixSocket) = (settings?.local, settings?.unixSocket)
+        settings?.local = nil
+        settings?.unixSocket = nil
+        hasOtherSettings = origin.key.profile != nil && settings?.isEmpty != true
         connections = origin.members.map { ConnectionState($0, at: now) }
         dialling = origin.open - origin.members.count
         waiting = origin.waiting.count
@@ -25,8 +38,16 @@ public struct OriginConnections: Sendable, CustomStringConvertible {
 
     /// The connections to the origin as text, with a line for each.
     public var description: String {
-        let way = proxy.map { " over \($0)" } ?? ""
-        var text = "\(origin)\(way): \(connections.count) open"
+        var text = "\(origin)"
+        if let proxy { text += " over \(proxy)" }
+        switch localBinding {
+        case .address(let address): text += " from \(address)"
+        case .interface(let name): text += " from \(name)"
+        case nil: break
+        }
+        if let unixSocket { text += " at \(unixSocket)" }
+        if hasOtherSettings { text += " with other settings" }
+        text += ": \(connections.count) open"
         if dialling > 0 { text += ", \(dialling) being made" }
         if waiting > 0 { text += ", \(waiting) waiting" }
         for connection in connections { text += "\n  \(connection)" }

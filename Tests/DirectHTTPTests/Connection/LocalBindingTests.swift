@@ -40,6 +40,33 @@ struct LocalBindingTests {
         #expect(server.records.last?.clientAddress == "127.0.0.1")
     }
 
+    @Test("The client's connections say by what they are kept apart")
+    func survey() async throws {
+        let server = try server()
+        let client = HTTPClient.untimed()
+        let relay = try UnixRelay(to: server)
+        let bindings: [LocalBinding] = [try address("127.0.0.7"), .interface("lo")]
+        for binding in [nil] + bindings { _ = try await client.fetch(bound(server, binding)) }
+        var request = bound(server, nil)
+        request.unixSocket = relay.path
+        _ = try await client.fetch(request)
+        request = bound(server, bindings[0])
+        request.tcpKeepAlive = TCPKeepAlive(idle: .seconds(9), interval: .seconds(9), count: 9)
+        _ = try await client.fetch(request)
+        #expect(client.connections.count == 5)
+        for (way, binding, socket, isOther) in [
+            ("", nil, nil, false), (" from 127.0.0.7", bindings[0], nil, false),
+            (" from lo", bindings[1], nil, false), (" at \(relay.path)", nil, relay.path, false),
+            (" from 127.0.0.7 with other settings", bindings[0], nil, true),
+        ] as [(String, LocalBinding?, UnixSocketPath?, Bool)] {
+            let entry = try #require(
+                client.connections.first { "\($0)".contains("\(server.port)\(way): 1 open") }
+            )
+            #expect(entry.localBinding == binding && entry.unixSocket == socket)
+            #expect(entry.hasOtherSettings == isOther && entry.connections.count == 1)
+        }
+    }
+
     @Test("It holds for redirects to other origins, and for the connection to a proxy")
     func everywhere() async throws {
         let far = try server(on: "127.0.0.2")

@@ -11,7 +11,8 @@ extension HTTPClient.Request {
     /// URL or if the URL's host is an address. The request's own fields are sent and no others, not even
     /// curl's. A body of text stands in the command, one of other bytes up to 100,000 is printed by `printf`,
     /// and curl itself reads a file. The command reads any other body from its standard input, and names it
-    /// as missing: that of a stream, a form with files, a larger one, and one that is left out.
+    /// as missing: that of a stream, a form with files, a larger one, and one that is left out. It is sent in
+    /// chunks where the client would do so.
     ///
     /// A file of roots becomes `--cacert` and `--proxy-cacert`, and files of a client certificate `--cert`
     /// and `--key`. Other roots, a client certificate in memory, the passphrase of a key, credentials of an
@@ -277,6 +278,7 @@ struct CurlCommand {
             let shown = redaction.shown(body: bytes, of: described)
         else {
             missing.append("the body, which this command reads from its standard input")
+            if request.body.isChunked { words.append(["--header", "Transfer-Encoding: chunked"]) }
             return words.append(["--data-binary", "@-"])
         }
         if let text = String(validating: shown, as: UTF8.self), text.isPlain {

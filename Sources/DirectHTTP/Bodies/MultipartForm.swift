@@ -30,6 +30,7 @@ struct MultipartForm: Sendable {
         StreamedBody(
             isReplayable: parts.allSatisfy(\.body.isReplayable),
             endsAtOnce: parts.allSatisfy(\.body.endsAtOnce),
+            isChunked: parts.contains(where: \.body.isChunked),
             measure: { try await length($0, until: $1) },
             open: { loop in
                 var reader = Reader(form: self, loop: loop)

@@ -36,6 +36,7 @@ extension StreamedBody {
     fileprivate func gzipped(level: Int) -> StreamedBody {
         StreamedBody(
             isReplayable: isReplayable,
+            isChunked: true,
             measure: { loop, end in
                 // The length of the content is not known, but a body that cannot be sent is.
                 _ = try await self.measure(on: loop, until: end)

@@ -115,6 +115,11 @@ public struct RequestBody: Sendable {
         if case .stream(let streamed) = content { streamed.filePath } else { nil }
     }
 
+    /// Whether the body is sent in chunks.
+    package var isChunked: Bool {
+        if case .stream(let streamed) = content { streamed.isChunked } else { false }
+    }
+
     /// Whether the body can be sent a second time with the same bytes.
     var isReplayable: Bool { content.isReplayable }
 

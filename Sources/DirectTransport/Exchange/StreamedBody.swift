@@ -31,6 +31,8 @@ package final class StreamedBody: Sendable {
     package let renew: (@Sendable () async -> Bool)?
     /// The path of the file that is the content; `nil` for any other content.
     package let filePath: String?
+    /// Whether it is sent in chunks, because its length is not known in advance or for its trailers.
+    package let isChunked: Bool
     private let size: @Sendable (EventLoop, Instant) async throws -> UInt64?
     private let source: @Sendable (EventLoop) async throws -> RequestBodySource
     /// Whether it has been opened.
@@ -43,6 +45,7 @@ package final class StreamedBody: Sendable {
         endsAtOnce: Bool = false,
         renew: (@Sendable () async -> Bool)? = nil,
         filePath: String? = nil,
+        isChunked: Bool = false,
         measure: @escaping @Sendable (EventLoop, Instant) async throws -> UInt64?,
         trailers: Trailers? = nil,
         open: @escaping @Sendable (EventLoop) async throws -> RequestBodySource
@@ -51,6 +54,7 @@ package final class StreamedBody: Sendable {
         self.endsAtOnce = endsAtOnce
         self.renew = renew
         self.filePath = filePath
+        self.isChunked = isChunked || trailers != nil
         size = measure
         source = open
         self.trailers = trailers
@@ -92,7 +96,12 @@ package final class StreamedBody: Sendable {
         renew: (@Sendable () async -> Bool)? = nil,
         open: @escaping @Sendable (EventLoop) async throws -> RequestBodySource
     ) {
-        self.init(isReplayable: isReplayable, renew: renew, measure: { _, _ in length }) { loop in
+        self.init(
+            isReplayable: isReplayable,
+            renew: renew,
+            isChunked: length == nil,
+            measure: { _, _ in length }
+        ) { loop in
             let source = try await open(loop)
             return length.map(source.giving) ?? source
         }

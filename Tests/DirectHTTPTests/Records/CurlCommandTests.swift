@@ -169,12 +169,20 @@ struct CurlCommandTests {
         let stream = RequestBody.stream(AsyncStream<[UInt8]> { $0.finish() })
         var hidden = Redaction()
         hidden.hidesBodies = true
-        for (body, redaction) in [(large, Redaction()), (stream, Redaction()), (.text("secret"), hidden)] {
+        let measured = RequestBody.stream(AsyncStream<[UInt8]> { $0.finish() }, length: 5)
+        let bodies = [
+            (large, Redaction(), false), (stream, Redaction(), true), (measured, Redaction(), false),
+            (.text("secret"), hidden, false),
+        ]
+        for (body, redaction, isChunked) in bodies {
             let command = try Request(.put, server.http(), body: body).curlCommand(redacting: redaction)
             #expect(!command.contains("secret") && command.utf8.count < 1_000)
             #expect(command.hasPrefix(": 'missing: the body"), "\(command)")
             #expect(try await run("unset http_proxy; \(command)", input: "given") == 0)
             #expect(server.requests.last?.bodyText == "given")
+            let headers = try #require(server.requests.last?.headers)
+            #expect(headers["Transfer-Encoding"] == (isChunked ? "chunked" : nil), "\(command)")
+            #expect(headers["Content-Length"] == (isChunked ? nil : "5"))
         }
     }
 

@@ -48,12 +48,29 @@ struct CompletionTests {
             }
         }
         #expect(sent == "PUT body")
-        let file = await withCheckedContinuation { done in
-            client.download(for: URLRequest(url: server.root)) { url, _, _ in done.resume(returning: url) }
+        let source = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        try Data("file".utf8).write(to: source)
+        defer { try? FileManager.default.removeItem(at: source) }
+        let sentFile = await withCheckedContinuation { done in
+            client.upload(for: request, fromFile: source) { data, _, _ in
+                done.resume(returning: String(decoding: data ?? Data(), as: UTF8.self))
+            }
         }
-        let place = try #require(file)
-        #expect(try String(contentsOf: place, encoding: .utf8) == "GET ")
-        try FileManager.default.removeItem(at: place)
+        #expect(sentFile == "PUT file")
+        let files = [
+            await withCheckedContinuation { done in
+                client.download(for: URLRequest(url: server.root)) { url, _, _ in done.resume(returning: url)
+                }
+            },
+            await withCheckedContinuation { done in
+                client.download(from: server.root) { url, _, _ in done.resume(returning: url) }
+            },
+        ]
+        for file in files {
+            let place = try #require(file)
+            #expect(try String(contentsOf: place, encoding: .utf8) == "GET ")
+            try FileManager.default.removeItem(at: place)
+        }
         #expect(server.records.count == 1)
     }
 

@@ -79,6 +79,22 @@ extension HTTPClient {
         }
     }
 
+    /// Sends a request with the content of a file as its body, as
+    /// `URLSession.uploadTask(with:fromFile:completionHandler:)` does. See
+    /// `data(for:progress:on:completionHandler:)`.
+    @discardableResult
+    public func upload(
+        for request: URLRequest,
+        fromFile file: URL,
+        progress: Progress? = nil,
+        on queue: OperationQueue? = nil,
+        completionHandler handler: @escaping @Sendable (Data?, HTTPURLResponse?, URLError?) -> Void
+    ) -> CallHandle {
+        begin(on: queue, { Self.pass($0, to: handler) }) {
+            try await self.upload(for: request, fromFile: file, progress: progress)
+        }
+    }
+
     /// Sends a request and writes the response's body to a new file, as
     /// `URLSession.downloadTask(with:completionHandler:)` does. The handler moves or removes the file: it
     /// stays.
@@ -95,6 +111,20 @@ extension HTTPClient {
         begin(on: queue, { Self.pass($0, to: handler) }) {
             try await self.download(for: request, in: folder, progress: progress)
         }
+    }
+
+    /// Downloads the resource at a URL to a new file, as `URLSession.downloadTask(with:completionHandler:)`
+    /// does. See `download(for:in:progress:on:completionHandler:)`.
+    @discardableResult
+    public func download(
+        from url: URL,
+        in folder: URL = FileManager.default.temporaryDirectory,
+        progress: Progress? = nil,
+        on queue: OperationQueue? = nil,
+        completionHandler handler: @escaping @Sendable (URL?, HTTPURLResponse?, URLError?) -> Void
+    ) -> CallHandle {
+        let request = URLRequest(url: url)
+        return download(for: request, in: folder, progress: progress, on: queue, completionHandler: handler)
     }
 
     private func begin<Value: Sendable>(

@@ -219,6 +219,24 @@ struct BridgeTests {
         }
     }
 
+    @Test(
+        "The error of an authenticator is the program's, and no connection to a proxy is one that cannot be made"
+    )
+    func authenticatorAndProxy() async throws {
+        struct Own: Error, Equatable {}
+        let url = try #require(URL(string: "http://a.test/"))
+        let origin = try HTTPURL("http://a.test/").origin
+        let signedOut = HTTPClient.untimed {
+            $0.authenticators[origin] = StandardAuthenticator.bearer(refreshing: { throw Own() })
+        }
+        let error = await urlError { _ = try await signedOut.data(from: url) }
+        #expect(error?.programError as? Own == Own() && error?.code == .unknown)
+        let dead = try FixtureServer.refusing()
+        let proxy = try Proxy("http://\(dead.authority)")
+        let behind = HTTPClient.untimed { $0.proxy = ProxySettings(proxy) }
+        #expect(await urlError { _ = try await behind.data(from: url) }?.code == .cannotConnectToHost)
+    }
+
     @Test("A cancelled task ends with the URLError for cancellation")
     func cancellingTheTaskIsAnErrorOfFoundations() async throws {
         let gate = Gate()

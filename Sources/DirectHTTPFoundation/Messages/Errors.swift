@@ -14,11 +14,14 @@ extension URLError {
         userInfo[NSUnderlyingErrorKey] as? HTTPError
     }
 
-    /// The error of an interceptor or of other code of the program behind one that this package's calls have
-    /// thrown; `nil` for other errors. It is underneath in a form that prints its type only: its text may
-    /// contain anything, even secrets.
+    /// The error of an interceptor, an authenticator or of other code of the program behind one that this
+    /// package's calls have thrown; `nil` for other errors. It is underneath in a form that prints its type
+    /// only: its text may contain anything, even secrets.
     public var programError: (any Error)? {
-        (userInfo[NSUnderlyingErrorKey] as? ProgramError)?.error
+        switch httpError?.reason {
+        case .authenticator(let error), .proxy(.authenticator(let error)): error
+        default: (userInfo[NSUnderlyingErrorKey] as? ProgramError)?.error
+        }
     }
 
     /// Converts an error to the closest one of Foundation's, with the given error underneath.

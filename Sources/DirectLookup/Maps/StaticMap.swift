@@ -17,6 +17,8 @@ public struct StaticMap: Hashable, Sendable {
     private var echConfigs: [DomainName: ECHConfigList] = [:]
     /// The number of keys of `byName` that stand for subdomains.
     private var subdomainEntries = 0
+    /// The number of entries for one port.
+    private(set) var portEntries = 0
 
     /// Creates an empty map.
     public init() {}
@@ -112,15 +114,16 @@ public struct StaticMap: Hashable, Sendable {
 
     private mutating func store(_ endpoints: [Endpoint]?, for pattern: HostPattern, port: UInt16?) {
         let scope = port.map(PortScope.port) ?? .any
+        let before = count
+        defer { if port != nil { portEntries += count - before } }
         switch pattern {
         case .host(.name(let name)):
             name.bytes.withSpan { byName.set(endpoints, name: $0, tag: scope.tag(isParent: false)) }
         case .host(.address(let address)):
             byAddress[AddressKey(address: address, scope: scope)] = endpoints
         case .subdomains(let name):
-            let before = byName.count
             name.bytes.withSpan { byName.set(endpoints, name: $0, tag: scope.tag(isParent: true)) }
-            subdomainEntries += byName.count - before
+            subdomainEntries += count - before
         case .any:
             forAny[scope] = endpoints
         }

@@ -12,34 +12,41 @@ extension CachingResolver {
     /// - Parameters:
     ///   - names: The names to resolve.
     ///   - port: The port to ask for, if the resolver's answers depend on it.
+    ///   - scheme: The scheme to ask for, if the answers depend on it; `nil` for `http` at port 80, and
+    ///     `https` at others.
     /// - Returns: The errors of the names that could not be resolved.
     @discardableResult
     public func warmUp(
         _ names: some Sequence<DomainName>,
-        port: UInt16 = 443
+        port: UInt16 = 443,
+        scheme: HTTPURL.Scheme? = nil
     ) async -> [DomainName: any Error] {
-        let names = Set(names)
+        let (names, scheme) = (Set(names), scheme ?? (port == 80 ? .http : .https))
         do {
-            try await readFile(ResolveContext(.https, deadline: .never, loop: loop))
+            try await readFile(ResolveContext(scheme, deadline: .never, loop: loop))
         } catch {
             return Dictionary(uniqueKeysWithValues: names.map { ($0, error) })
         }
         var failures: [DomainName: any Error] = [:]
-        let missing = missing(names, port: port, failures: &failures)
+        let missing = missing(names, port: port, scheme, failures: &failures)
         for start in stride(from: 0, to: missing.count, by: Self.manyAtATime) {
             let some = Array(missing[start..<min(start + Self.manyAtATime, missing.count)])
-            failures.merge(await fill(some, port: port)) { first, _ in first }
+            failures.merge(await fill(some, port: port, scheme)) { first, _ in first }
         }
         return failures
     }
 
     /// Asks for these names, keeps each answer as it comes, and returns the failures.
-    private func fill(_ names: [DomainName], port: UInt16) async -> [DomainName: any Error] {
+    private func fill(
+        _ names: [DomainName],
+        port: UInt16,
+        _ scheme: HTTPURL.Scheme
+    ) async -> [DomainName: any Error] {
         let generation = generation
         let failures = Locked<[DomainName: any Error]>([:])
         let open = Locked(Set(names))
         do throws(CancellationError) {
-            let context = ResolveContext(within: settings.queryTimeout, on: loop)
+            let context = ResolveContext(scheme, within: settings.queryTimeout, on: loop)
             try await upstream.answers(to: names, port: port, within: context) { [self] host, answer in
                 open.withLock { _ = $0.remove(host) }
                 keep(answer.mapError { $0 }, for: key(host, port: port, context), of: generation)
@@ -58,9 +65,10 @@ extension CachingResolver {
     private func missing(
         _ names: Set<DomainName>,
         port: UInt16,
+        _ scheme: HTTPURL.Scheme,
         failures: inout [DomainName: any Error]
     ) -> [DomainName] {
-        let context = ResolveContext(within: settings.queryTimeout, on: loop)
+        let context = ResolveContext(scheme, within: settings.queryTimeout, on: loop)
         var missing: [DomainName] = []
         for name in names.sorted(by: { $0.text < $1.text }) {
             do throws(ResolverError) {

@@ -388,6 +388,22 @@ struct CachingResolverTests {
         #expect(upstream.asked.count == (differ ? 2 : 1))
     }
 
+    @Test("A map behind a resolver has answers of its own for each port only if an entry is for one")
+    func portsOfMap() async throws {
+        var map = StaticMap(hosts: "192.0.2.9 b.test")
+        for hasPort in [false, true, false] {
+            try map.set(["192.0.2.9"], for: HostPattern("*.test"), port: 444)
+            try map.set(["192.0.2.9"], for: HostPattern("*"), port: 444)
+            map.remove(try HostPattern("*.test"), port: 444)
+            if !hasPort { map.remove(try HostPattern("*"), port: 444) }
+            let upstream = ScriptedResolver("upstream", ["192.0.2.1"])
+            let cache = cache(ChainResolver(upstream, map))
+            _ = try await answer(cache, port: 80)
+            _ = try await answer(cache, port: 443)
+            #expect(upstream.asked.count == (hasPort ? 2 : 1))
+        }
+    }
+
     @Test("An address that failed is moved behind the others, unless the answer is strictly ordered")
     func demotion() async throws {
         let isOrdered = Locked(false)

@@ -131,6 +131,22 @@ struct WhileAskingTests {
         #expect(inner.count == 0)
     }
 
+    @Test("A cache is warmed for the scheme that its port or the program says, if answers depend on it")
+    func scheme() async throws {
+        let upstream = ScriptedResolver("upstream", dependsOnPort: true) { _, _ in
+            Resolution(["192.0.2.1"], timeToLive: .seconds(60), source: .resolver("upstream"))
+        }
+        let cache = CachingResolver(upstream, .init(), loop: time.loop)
+        await cache.warmUp([host], port: 80)
+        await cache.warmUp([host], port: 8080, scheme: .http)
+        await cache.warmUp([host])
+        for (port, scheme) in [(80, .http), (8080, .http), (443, .https)] as [(UInt16, HTTPURL.Scheme)] {
+            let context = ResolveContext(scheme, on: time.loop)
+            #expect(try cache.knownAnswer(for: host, port: port, context: context) != nil)
+        }
+        #expect(upstream.asked.count == 3)
+    }
+
     @Test("The content of a cache can be listed: names, endpoints, sources and ages")
     func contents() async throws {
         let upstream = ScriptedResolver("httpdns", dependsOnPort: true) { host, port in

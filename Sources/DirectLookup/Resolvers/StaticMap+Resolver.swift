@@ -1,5 +1,4 @@
-internal import DirectCore
-public import DirectHTTP
+public import DirectCore
 internal import DirectIO
 
 /// A map can be part of a chain of resolvers, before or after others; a name that is not in the map goes to
@@ -7,6 +6,8 @@ internal import DirectIO
 extension StaticMap: Resolver {
     /// The name in errors and transactions: `static map`.
     public var name: String { "static map" }
+    /// Whether an entry is for one port only.
+    public var dependsOnPort: Bool { portEntries > 0 }
 
     /// Returns the map's endpoints for a name.
     ///
@@ -29,7 +30,7 @@ extension StaticMap: Resolver {
     }
 
     /// Returns the map's answer. `name` is the name of the resolver that errors show.
-    func answer(
+    package func answer(
         for host: DomainName,
         _ port: UInt16,
         as name: String

@@ -47,6 +47,8 @@ public struct CallReport: Sendable, CustomStringConvertible {
         public internal(set) var isBodyWhole = false
         /// The error of a request without a response; `nil` if there was one.
         public internal(set) var error: HTTPError?
+        /// The endpoint that it was sent to, also if no response came; `nil` if none was reached.
+        public var endpoint: Endpoint? { transaction?.endpoint ?? error?.endpoint }
 
         init(_ method: HTTPMethod, _ url: HTTPURL, _ reason: Hop.Reason?, start: Duration) {
             self.method = method

@@ -47,6 +47,16 @@ struct ObserverTests {
         #expect(Set(events.all.map(\.call)).count == 2)
     }
 
+    @Test("The report of a request without a response has the endpoint that it was sent to")
+    func endpoint() async throws {
+        let server = try FixtureServer.scripted([.awaitHead, .reset])
+        let events = RecordedEvents()
+        let client = HTTPClient.untimed { $0.observer = events.observer }
+        _ = try await httpError { try await client.fetch(server.request("http://a.test/")) }
+        let exchange = try #require(events.reports.first?.exchanges.first)
+        #expect(exchange.transaction == nil && exchange.endpoint == server.endpoint)
+    }
+
     @Test("An observer receives each address that fails, also if none works")
     func failures() async throws {
         let dead = try FixtureServer.refusing()

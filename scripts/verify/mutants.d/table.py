@@ -321,4 +321,5 @@ for member, where, at, becomes in [
 table.place("CallEvent.time", "CallLog.tell", "|loop.now.since(start)|", ".zero", "TimesTests")
 table.place("CallEvent.tags", "CallLog.tell", "call: number, tags: |tags|", "RequestTags()", "RequestTagTests")
 table.place("CallEvent.call", "CallLog.tell", "CallEvent(call: |number|, tags", "0", "ObserverTests")
+table.exempt("CallReport.Exchange.endpoint", "the endpoint of the transaction or of the error, which other figures are")
 table.exempt("CallEvent.kind", "the event itself: each of its values is a figure of another member")

@@ -5,8 +5,8 @@ extension ResponseBody {
     /// The server-sent events of the body (`text/event-stream`, HTML Standard, section 9.2), until it ends.
     /// An event that is incomplete at the end is none.
     ///
-    /// Neither status nor `Content-Type` are looked at, and nothing is connected again:
-    /// ``HTTPClient/events(from:lastEventID:upTo:)`` does that.
+    /// Neither status nor `Content-Type` are looked at, as ``HTTPClient/Response/requiringEvents()`` does,
+    /// and nothing is connected again: ``HTTPClient/events(from:lastEventID:upTo:)`` does that.
     ///
     /// - Parameter limit: The number of bytes up to which a line, and the data of an event, are accepted. A
     ///   longer one ends the sequence with ``HTTPError/Reason/eventTooLong(limit:)``.

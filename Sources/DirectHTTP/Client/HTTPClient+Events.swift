@@ -97,7 +97,7 @@ private struct EventStream: AsyncSequence, Sendable {
             do {
                 let response = try await stream.client.send(numberedRequest)
                 guard response.status != .noContent else { return state = .ended }
-                try await response.requireEvents()
+                try await response.requiringEvents()
                 failures = 0
                 state = .reading(EventReader(response.body, parser, limit: stream.limit))
             } catch let error as HTTPError where mayConnectAgain(after: error) {
@@ -173,8 +173,13 @@ extension EventParser {
 }
 
 extension HTTPClient.Response {
-    /// Throws unless this is an event stream.
-    fileprivate func requireEvents() async throws {
+    /// Returns this response if it is a stream of server-sent events: 200 with `text/event-stream`. The
+    /// ``ResponseBody/events`` of any other content are none.
+    ///
+    /// - Throws: ``HTTPError/Reason/notEventStream`` for another type, ``HTTPError/Reason/status(_:)`` for
+    ///   another status.
+    @discardableResult
+    public func requiringEvents() async throws -> HTTPClient.Response {
         guard status == .ok else {
             try await requiringSuccess()
             throw HTTPError(.response, .status(status), url: url, endpoint: transaction?.endpoint)
@@ -183,5 +188,6 @@ extension HTTPClient.Response {
             await body.drain()
             throw body.error(.notEventStream)
         }
+        return self
     }
 }

@@ -180,6 +180,12 @@ struct EventStreamTests {
         let server = try Self.server(.text("data: a\n\n", ["Content-Type": type]))
         let error = try await httpError { try await data(from: Self.request(server)).value }
         guard case .notEventStream = error.reason else { throw error }
+        // As in a single response.
+        let other = try Self.server(.text("data: a\n\n", ["Content-Type": type]))
+        let single = try await httpError {
+            try await time.client().send(Self.request(other)).requiringEvents()
+        }
+        guard case .notEventStream = single.reason else { throw single }
     }
 
     @Test("A certificate for another name is not asked again")

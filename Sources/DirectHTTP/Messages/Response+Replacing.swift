@@ -4,13 +4,16 @@ public import DirectHTTP1
 extension HTTPClient.Response {
     /// Returns the response with another body. Everything else is kept, except the fields that describe the
     /// former body on the wire: `Content-Encoding` and `Transfer-Encoding` are removed, and `Content-Length`
-    /// is that of the new body. Trailers are kept if the former body has been read to its end.
+    /// is that of the new body, or is left out where nothing shows that the former one was whole, so that no
+    /// cache stores it. Trailers are kept if the former body has been read to its end.
     ///
     /// The former body is given up when it is released: read it before, or its connection is closed.
     public func replacing(body bytes: [UInt8]) -> HTTPClient.Response {
-        var headers = headers.withoutBodyFraming
-        headers["Content-Length"] = "\(bytes.count)"
-        return replacing(ResponseBody(content: .complete(bytes, body.trailers, nil)), headers)
+        var fields = headers.withoutBodyFraming
+        if transaction == nil || headers.showEnd(of: status, at: url) {
+            fields["Content-Length"] = "\(bytes.count)"
+        }
+        return replacing(ResponseBody(content: .complete(bytes, body.trailers, nil)), fields)
     }
 
     /// Returns the response with a sequence as its body. See ``replacing(body:)``. The sequence may read the

@@ -41,6 +41,26 @@ struct CachingClientTests {
         #expect(cache.faults == [])
     }
 
+    @Test("A body that may have been cut off is not stored because an interceptor has collected it")
+    func collected() async throws {
+        for framing in [FixtureReply.Framing.untilClose, .length, .chunked] {
+            let server = try FixtureServer.start { _ in
+                .bytes(Array("half".utf8), ["Cache-Control": "max-age=1000"], framing: framing)
+            }
+            let client = HTTPClient.untimed {
+                $0.cache = .memory()
+                $0.networkInterceptors = [
+                    { request, forward in
+                        let response = try await forward(request)
+                        return response.replacing(body: try await response.body.collect(upTo: 100))
+                    }
+                ]
+            }
+            for _ in 0..<2 { #expect(try await client.get(server.http()).text == "half") }
+            #expect(server.requests.count == (framing == .untilClose ? 2 : 1))
+        }
+    }
+
     @Test(
         "A response that a program makes whole is stored without a length, one of a stream over http is not"
     )

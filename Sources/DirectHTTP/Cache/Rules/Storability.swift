@@ -22,11 +22,18 @@ extension CachedHead {
         control.staleWhileRevalidate ?? 0 > 0 || control.staleIfError ?? 0 > 0
     }
 
+    /// Whether a complete body can be told from a truncated one.
+    func hasCertainEnd(_ received: HTTPHeaders, url: HTTPURL) -> Bool {
+        received.showEnd(of: head.status, at: url)
+    }
+}
+
+extension HTTPHeaders {
     /// Whether a complete body can be told from a truncated one. If the body ends with the connection, only
     /// TLS can tell.
-    func hasCertainEnd(_ received: HTTPHeaders, url: HTTPURL) -> Bool {
-        url.scheme == .https || head.status == .noContent || received.index(of: "content-length") != nil
-            || received.lists("chunked", in: "transfer-encoding")
+    func showEnd(of status: HTTPStatus, at url: HTTPURL) -> Bool {
+        url.scheme == .https || status == .noContent || index(of: "content-length") != nil
+            || lists("chunked", in: "transfer-encoding")
     }
 }
 

@@ -241,7 +241,7 @@ extension Request {
     ///
     /// Options for the former URL are dropped: `addresses` if the host or the port changes; `authenticator`,
     /// `tls`, `insecureServerIdentity` and `unixSocket` if the origin changes. Everything else is kept,
-    /// including the header fields.
+    /// including the header fields, but for a `Host` of the former URL, as a network interceptor sees it.
     public func replacing(url: HTTPURL) -> HTTPClient.Request {
         var request = self
         if case .success(let former) = parsedURL { request.forget(former, for: url) }
@@ -272,6 +272,10 @@ extension Request {
     /// Drops the options that must not be used for the new URL.
     private mutating func forget(_ former: HTTPURL, for url: HTTPURL) {
         if let addresses, !former.lends(addresses, to: url) { self.addresses = nil }
+        if let host = headers["Host"] {
+            let (_, own) = former.targetAndAuthority(of: method, isForwarded: false)
+            if host.utf8.elementsEqual(own) { headers.remove("Host") }
+        }
         if hasOptions, former.origin != url.origin { options.leaveOrigin() }
     }
 }

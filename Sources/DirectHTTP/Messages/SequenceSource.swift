@@ -13,6 +13,7 @@ final class SequenceSource: ResponseBodySource {
     private var supply: (@Sendable () async throws -> [UInt8]?)?
     let location: BodyLocation
     private var wait = PieceWait()
+    private var monitor = ThroughputMonitor(.init(nil))
     /// The trailers of the body in whose place this one is, once that has ended. Only these, not the body: it
     /// is given up when the program lets it go.
     private let inherited: Locked<HTTPHeaders>
@@ -38,14 +39,16 @@ final class SequenceSource: ResponseBodySource {
     var limit: CallLimit { wait.limit }
 
     func take(_ wait: PieceWait) -> Bool {
-        self.wait = wait
+        (self.wait, monitor) = (wait, ThroughputMonitor(wait.speed))
         return true
     }
 
     func next() async throws -> [UInt8]? {
         while true {
             if Task.isCancelled { throw CancellationError() }
-            guard let supply, let piece = try await wait.piece(at: location, from: supply) else { break }
+            guard let supply, let piece = try await wait.piece(at: location, &monitor, from: supply) else {
+                break
+            }
             if !piece.isEmpty { return piece }
         }
         supply = nil
@@ -60,10 +63,12 @@ final class SequenceSource: ResponseBodySource {
 private final class BorrowedBody: ResponseBodySource {
     private let body: GuardedBody
     private let wait: PieceWait
+    private var monitor: ThroughputMonitor
     let location: BodyLocation
 
     init(_ body: GuardedBody, _ wait: PieceWait) {
         (self.body, self.wait, location) = (body, wait, body.location)
+        monitor = ThroughputMonitor(wait.speed)
     }
 
     var limit: CallLimit { wait.limit }
@@ -71,7 +76,7 @@ private final class BorrowedBody: ResponseBodySource {
     var trailers: HTTPHeaders { body.trailers }
 
     func next() async throws -> [UInt8]? {
-        try await wait.piece(at: location) { [body] in try await body.next() }
+        try await wait.piece(at: location, &monitor) { [body] in try await body.next() }
     }
 
     func drain() async { await body.drain() }
@@ -81,25 +86,34 @@ private final class BorrowedBody: ResponseBodySource {
 package struct PieceWait: Sendable {
     var limit = CallLimit.none
     var stall = UInt64.max
+    var speed = Timeouts.Speed.Watch(nil)
     var loop = EventLoop.shared
 
     /// Returns the next piece, or throws when a limit passes or the task is cancelled.
     fileprivate func piece(
         at location: BodyLocation,
+        _ monitor: inout ThroughputMonitor,
         from supply: @escaping @Sendable () async throws -> [UInt8]?
     ) async throws -> [UInt8]? {
-        let stallEnd = loop.now.advanced(byNanoseconds: stall)
+        let start = loop.now
+        let (stallEnd, slowEnd) = (start.advanced(byNanoseconds: stall), monitor.end(from: start))
+        guard slowEnd > start else { throw location.error(.tooSlow(monitor.speed)) }
         do throws(ForeignFailure) {
-            return try await askForeignCode(
-                until: min(limit.end, stallEnd),
+            let piece = try await askForeignCode(
+                until: min(limit.end, stallEnd, slowEnd),
                 on: loop,
                 executor: limit.threads,
                 supply
             )
+            monitor.enter(waitFrom: start, to: loop.now)
+            monitor.count(piece?.count ?? 0)
+            return piece
         } catch {
             switch error {
             case .threw(let error): throw error
             case .cancelled: throw CancellationError()
+            case .silent where slowEnd < min(limit.end, stallEnd):
+                throw location.error(.tooSlow(monitor.speed))
             case .silent:
                 let time = stallEnd < limit.end ? stall : limit.total
                 throw location.error(.timedOut(after: .nanoseconds(Int64(clamping: time))))

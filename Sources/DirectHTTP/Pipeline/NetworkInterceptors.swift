@@ -39,7 +39,8 @@ final class NetworkInterceptors: Layer {
                 }
             }
             if own.isOfAnotherClient(response) { hop.sent?.noteUnknown() }
-            let wait = PieceWait(limit: call.limit, stall: call.timeouts.read.nanoseconds, loop: loop)
+            let (stall, speed) = (call.timeouts.read.nanoseconds, call.timeouts.speed)
+            let wait = PieceWait(limit: call.limit, stall: stall, speed: speed, loop: loop)
             response.body.limit(by: wait, own: own.body)
             return response.withoutUndoneCodings
         } catch let error as HTTPError {

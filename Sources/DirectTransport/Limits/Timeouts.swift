@@ -70,7 +70,7 @@ public struct Timeouts: Hashable, Sendable {
     /// words.
     package final class Nanoseconds: Sendable {
         package let queue, resolve, connect, tls, write, response, read, `continue`: IdleLimit
-        let speed: Speed.Watch
+        package let speed: Speed.Watch
         /// The nanoseconds for the whole call; the largest value means no limit.
         package let total: UInt64
         /// The threads of the client, for code that may block and for what a call leaves behind.
@@ -116,7 +116,7 @@ public struct Timeouts: Hashable, Sendable {
             /// The length of the interval; the largest value means no minimum speed.
             let nanoseconds: UInt64
 
-            init(_ speed: Speed?) {
+            package init(_ speed: Speed?) {
                 bytes = UInt64(max(0, speed?.bytes ?? 0))
                 // Not zero: every check would complete an interval.
                 nanoseconds =

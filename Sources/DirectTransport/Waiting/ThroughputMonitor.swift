@@ -1,10 +1,10 @@
-internal import DirectCore
+package import DirectCore
 internal import DirectIO
 
 /// Checks the minimum speed of a body that is received or sent.
 ///
 /// Only time spent waiting for the peer counts: a slow reader on this side does not make the server slow.
-struct ThroughputMonitor {
+package struct ThroughputMonitor: Sendable {
     private let watch: Timeouts.Speed.Watch
     /// All bytes moved so far.
     private var moved: UInt64 = 0
@@ -13,15 +13,35 @@ struct ThroughputMonitor {
     /// The time waited in the current interval.
     private var waited: UInt64 = 0
 
-    init(_ watch: Timeouts.Speed.Watch) {
+    package init(_ watch: Timeouts.Speed.Watch) {
         self.watch = watch
     }
 
     /// Whether there is a minimum speed.
     var isOn: Bool { watch.nanoseconds != .max }
 
+    /// Returns the moment at which a wait that begins now, and brings no bytes, is too slow: now, if an
+    /// interval is complete in which too few were moved.
+    package mutating func end(from start: Instant) -> Instant {
+        guard isOn else { return .never }
+        let isEnough = moved &- movedBefore >= watch.bytes
+        if waited >= watch.nanoseconds {
+            guard isEnough else { return start }
+            (movedBefore, waited) = (moved, 0)
+            return start.advanced(byNanoseconds: watch.nanoseconds)
+        }
+        let end = start.advanced(byNanoseconds: watch.nanoseconds - waited)
+        return isEnough ? end.advanced(byNanoseconds: watch.nanoseconds) : end
+    }
+
+    /// The minimum speed.
+    package var speed: Timeouts.Speed {
+        let time = Duration.nanoseconds(Int64(clamping: watch.nanoseconds))
+        return Timeouts.Speed(bytes: Int(clamping: watch.bytes), in: time)
+    }
+
     /// Counts bytes that were moved.
-    mutating func count(_ more: Int) {
+    package mutating func count(_ more: Int) {
         moved &+= UInt64(more)
     }
 
@@ -58,7 +78,7 @@ struct ThroughputMonitor {
     }
 
     /// Counts a wait.
-    mutating func enter(waitFrom start: Instant, to end: Instant) {
+    package mutating func enter(waitFrom start: Instant, to end: Instant) {
         let (sum, overflow) = waited.addingReportingOverflow(end.nanoseconds &- start.nanoseconds)
         waited = overflow ? .max : sum
     }
@@ -67,8 +87,7 @@ struct ThroughputMonitor {
     mutating func judge(_ phase: TransportError.Phase) throws(TransportError) {
         guard waited >= watch.nanoseconds else { return }
         guard moved &- movedBefore >= watch.bytes else {
-            let time = Duration.nanoseconds(Int64(clamping: watch.nanoseconds))
-            throw .failed(phase, .tooSlow(Timeouts.Speed(bytes: Int(clamping: watch.bytes), in: time)))
+            throw .failed(phase, .tooSlow(speed))
         }
         (movedBefore, waited) = (moved, 0)
     }

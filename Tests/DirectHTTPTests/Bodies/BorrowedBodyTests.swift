@@ -46,6 +46,59 @@ struct BorrowedBodyTests {
         }
     }
 
+    @Test("The minimum speed of the call holds for a body that comes slowly", arguments: [true, false])
+    func speed(isTransport: Bool) async throws {
+        let server = try FixtureServer.scripted([
+            .awaitHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\none"), .awaitClose,
+        ])
+        let client = client(through: time.client { $0.timeouts.read = nil }, asTransport: isTransport) {
+            $0.timeouts.read = nil
+            $0.timeouts.minimumSpeed = .init(bytes: 100, in: .seconds(9))
+        }
+        let response = try await client.send(Request(.get, server.http()))
+        let (result, elapsed) = await time.passing(.seconds(9)) {
+            try await response.body.collect(upTo: 1000)
+        }
+        let error = try await httpError { try result.get() }
+        guard case .tooSlow(.init(bytes: 100, in: .seconds(9))) = error.reason else { throw error }
+        #expect(error.phase == .body && elapsed == .seconds(9))
+    }
+
+    @Test("The minimum speed holds for a sequence of the program's own, and counts what has come")
+    func speedOfSequence() async throws {
+        let (pieces, supply) = AsyncStream<[UInt8]>.makeStream()
+        let client = time.client {
+            $0.timeouts.read = nil
+            $0.timeouts.minimumSpeed = .init(bytes: 100, in: .seconds(9))
+            $0.transport = { try Response(to: $0, 200, headers: [:], stream: pieces) }
+        }
+        let call = Task { try await client.get("http://a.test/") }
+        try await time.waitBegins(for: .seconds(9))
+        time.advance(by: .seconds(5))
+        // Enough for this interval, and nothing for the next.
+        supply.yield([UInt8](repeating: 1, count: 100))
+        try await time.waitBegins(for: .seconds(4 + 9))
+        time.advance(by: .seconds(13))
+        let error = try await httpError { try await call.value }
+        guard case .tooSlow = error.reason else { throw error }
+    }
+
+    @Test("A network interceptor may send a request that it has been shown elsewhere by another client")
+    func mirror() async throws {
+        let mirror = try FixtureServer.start { .text($0.host ?? "") }
+        let second = time.client()
+        let client = time.client {
+            $0.networkInterceptors = [
+                { request, _ in
+                    var request = request
+                    request.setURL(try HTTPURL(mirror.http()))
+                    return try await second.send(request)
+                }
+            ]
+        }
+        #expect(try await client.get("http://a.test/").text == mirror.authority)
+    }
+
     @Test("A body arrives whole with its trailers, and its connection is kept", arguments: [true, false])
     func whole(isTransport: Bool) async throws {
         let server = try FixtureServer.start { _ in

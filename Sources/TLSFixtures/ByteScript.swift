@@ -47,7 +47,7 @@ public struct ByteScript: Sendable, ExpressibleByArrayLiteral {
         case cut
         /// Sends RST and ends the script.
         case reset
-        /// Neither reads nor sends until the server stops.
+        /// Neither reads nor sends until the server stops, whatever the client does.
         case stall
     }
 

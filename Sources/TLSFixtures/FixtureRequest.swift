@@ -62,7 +62,8 @@ public final class FixtureRequest {
         return nil
     }
 
-    /// The whole body, at most 64 MiB. Reading it sends 100 (Continue) if the client waits for it.
+    /// The whole body, at most 64 MiB, the same each time. The first read sends 100 (Continue) if the client
+    /// waits for that.
     public var body: [UInt8] {
         get throws { try content.all() }
     }

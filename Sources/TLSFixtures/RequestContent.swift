@@ -18,6 +18,8 @@ final class RequestContent {
     /// The index of the request in the connection's record.
     private let record: Int
     private var state: State
+    /// What `all` has read, for handlers that ask more than once.
+    private var kept: [UInt8] = []
 
     init(
         _ connection: FixtureConnection,
@@ -73,16 +75,15 @@ final class RequestContent {
         }
     }
 
-    /// Returns the rest of the body.
+    /// Returns the body, but for the pieces that `next` has given to others.
     ///
     /// - Throws: ``ConnectionEnd/badRequest(_:)`` if it is longer than 64 MiB.
     func all() throws(ConnectionEnd) -> [UInt8] {
-        var bytes: [UInt8] = []
         while let piece = try next() {
-            bytes += piece
-            guard bytes.count <= Self.limit else { throw .badRequest("content too long to be kept") }
+            kept += piece
+            guard kept.count <= Self.limit else { throw .badRequest("content too long to be kept") }
         }
-        return bytes
+        return kept
     }
 
     /// Reads the trailer section.

@@ -84,6 +84,8 @@ enum Sockets {
     }
 
     static func startListening(_ descriptor: Int32, backlog: Int32) throws(FixtureError) {
+        // Its connections, which outlive it, must not keep another server from its port.
+        set(descriptor, level: SOL_SOCKET, option: SO_REUSEADDR, value: 1)
         guard listen(descriptor, backlog) == 0 else { throw .systemCallFailed("listen", errno) }
     }
 

@@ -5,6 +5,17 @@ import Testing
 
 @Suite("A listener", .idleLimit)
 struct ListenerTests {
+    @Test("A server starts again at the port of one that has stopped, whose client keeps its connection")
+    func restart() async throws {
+        let first = try FixtureServer.start { _ in .text("first") }
+        let client = try #require(connectBlocking(first, 30_000).descriptor)
+        defer { close(client) }
+        try await first.waitUntil { $0.count == 1 }
+        first.stop()
+        let second = try FixtureServer.start(on: first.address, port: first.port) { _ in .text("second") }
+        #expect(await talk(to: second, sending: "GET / HTTP/1.0\r\n\r\n").text.hasSuffix("second"))
+    }
+
     @Test(
         "A listener refuses each address beyond loopback",
         arguments: ["0.0.0.0", "192.0.2.1", "::", "128.0.0.1", "::ffff:127.0.0.1"]

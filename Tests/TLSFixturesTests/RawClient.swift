@@ -63,7 +63,7 @@ private func talkBlocking(
     }
 }
 
-private func connectBlocking(
+func connectBlocking(
     _ server: FixtureServer,
     _ milliseconds: Int32
 ) -> (descriptor: Int32?, failure: RawOutcome.End) {

@@ -22,8 +22,8 @@ extension HTTPClient {
         /// Resolves names that neither a request nor ``addresses`` covers. `nil` uses the system's resolver,
         /// which is not used in any other case unless this resolver does so itself.
         public var resolver: (any Resolver)?
-        /// Refuses addresses that no request may connect to, wherever the address comes from. `nil` allows
-        /// all.
+        /// Refuses addresses that no request may connect to, wherever the address comes from, but not those
+        /// of a proxy itself. `nil` allows all.
         public var vetting: AddressVetting?
         /// The proxies for requests. The default is none.
         public var proxy = ProxySettings()

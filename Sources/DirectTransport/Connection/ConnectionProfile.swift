@@ -20,11 +20,12 @@ package final class ConnectionProfile: Sendable {
         tls: TLSSettings,
         ech: EncryptedClientHello = .off,
         socket: SocketOptions,
-        sessions: SessionCache
+        sessions: SessionCache,
+        former: FormerFiles = FormerFiles()
     ) {
         let settings = box?.settings ?? ConnectionSettings()
         self.settings = box
-        self.tls = TLSClientState(tls, sessions: sessions)
+        self.tls = TLSClientState(tls, sessions: sessions, former: former)
         self.ech = settings.encryptedClientHello ?? ech
         allowsTLS13 = tls.maximumVersion == .tls13
         let local = settings.local ?? socket.local
@@ -47,6 +48,7 @@ package final class ConnectionProfiles: Sendable {
     private let socket: SocketOptions
     /// The sessions of all profiles, so that they have one limit.
     private let sessions: SessionCache
+    private let former = FormerFiles()
     private let known = Locked(Known())
 
     /// The number of profiles that are kept without a connection.
@@ -68,7 +70,7 @@ package final class ConnectionProfiles: Sendable {
         self.ech = ech
         self.socket = socket
         sessions = SessionCache(bytes: max(0, tls.maximumCertificateBytes))
-        base = ConnectionProfile(tls: tls, ech: ech, socket: socket, sessions: sessions)
+        base = ConnectionProfile(tls: tls, ech: ech, socket: socket, sessions: sessions, former: former)
     }
 
     /// The number of profiles that exist.
@@ -90,6 +92,13 @@ package final class ConnectionProfiles: Sendable {
     private func make(_ key: ProfileKey) -> ConnectionProfile {
         var tls = key.settings?.settings.tls ?? tls
         if key.isAnonymous { tls.clientIdentity = nil }
-        return ConnectionProfile(key.settings, tls: tls, ech: ech, socket: socket, sessions: sessions)
+        return ConnectionProfile(
+            key.settings,
+            tls: tls,
+            ech: ech,
+            socket: socket,
+            sessions: sessions,
+            former: former
+        )
     }
 }

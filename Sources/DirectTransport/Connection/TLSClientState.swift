@@ -12,6 +12,7 @@ final class TLSClientState: Sendable {
     /// need.
     private let making: SharedCall<Making>
     private let reading = FileNote()
+    private let former: FormerFiles
 
     private struct Made {
         let context: TLSContext
@@ -27,8 +28,9 @@ final class TLSClientState: Sendable {
         case failure(TLSError)
     }
 
-    init(_ settings: TLSSettings, sessions: SessionCache) {
+    init(_ settings: TLSSettings, sessions: SessionCache, former: FormerFiles) {
         self.settings = settings
+        self.former = former
         self.sessions = sessions
         making = SharedCall(on: settings.firstFile.map { .forFile($0) } ?? .shared)
     }
@@ -59,7 +61,7 @@ final class TLSClientState: Sendable {
         switch outcome {
         case .success(let context): return context
         case .kept(let context, let error):
-            if made?.files != nil { log?.note(.identityKept(error)) }
+            if settings.clientIdentity?.files != nil { log?.note(.identityKept(error)) }
             return context
         case .failure(let error): throw .failed(deadline.phase, .tls(error))
         }
@@ -91,21 +93,48 @@ final class TLSClientState: Sendable {
             return .success(try renewed(known))
         } catch {
             // Files that are being replaced: the certificate is there, and its key not yet.
-            return known.map { .kept($0.context, error) } ?? .failure(error)
+            if let known { return .kept(known.context, error) }
+            let contents = settings.clientIdentity?.files.flatMap { former[$0] }
+            guard let contents, let context = try? make(of: contents, insteadOf: nil) else {
+                return .failure(error)
+            }
+            return .kept(context, error)
         }
     }
 
     private func renewed(_ known: Made?) throws(TLSError) -> TLSContext {
-        let files = settings.clientIdentity?.files
-        let contents = try files?.contents()
+        let contents = try settings.clientIdentity?.files?.contents()
         if let known, known.files == contents, !known.context.isOutdated { return known.context }
+        return try make(of: contents, insteadOf: known)
+    }
+
+    private func make(of contents: [[UInt8]]?, insteadOf known: Made?) throws(TLSError) -> TLSContext {
         var settings = settings
+        let files = settings.clientIdentity?.files
         if let files, let contents { settings.clientIdentity = try files.identity(of: contents) }
         let context = try TLSContext(settings)
+        if let files { former[files] = contents }
         made.withLock { made in
             // Files that have hung may be older than those of a context that was made meanwhile.
             if made?.context === known?.context { made = Made(context: context, files: contents) }
         }
         return context
+    }
+}
+
+/// What the files of certificates had when they last could be used. The states of one client share it:
+/// one that is new while files are being replaced has no former context of its own.
+final class FormerFiles: Sendable {
+    private let contents = Locked<[IdentityFiles: [[UInt8]]]>([:])
+
+    subscript(files: IdentityFiles) -> [[UInt8]]? {
+        get { contents.withLock { $0[files] } }
+        set {
+            contents.withLock { known in
+                // Settings of requests name any number of files.
+                if known.count >= ConnectionProfiles.limit { known.removeAll() }
+                known[files] = newValue
+            }
+        }
     }
 }

@@ -178,6 +178,17 @@ struct ClientCertificateFileTests {
         #expect(what.contains("none"))
     }
 
+    @Test("While only one file is new, the first connection of other settings shows the former one")
+    func halfRenewedForNewSettings() async throws {
+        let client = HTTPClient.trusting { $0.tls.clientIdentity = files() }
+        var request = server.request("https://a.test/")
+        _ = try await client.fetch(request)
+        try folder.write(testAuthority.certificate(for: "renewed.test").pem, "cert.pem")
+        request.localBinding = IPAddress("127.0.0.1").map { .address($0) }
+        _ = try await client.fetch(request)
+        #expect(server.records.map { $0.tls?.clientCertificate } == [own.der, own.der])
+    }
+
     @Test(
         "A file that hangs holds up connections of its own client alone, however many",
         .timeLimit(.minutes(1))

@@ -362,15 +362,13 @@ extension Reasons {
         guard let settings = world.settings else { return false }
         let isKnown = call.isAlone != true && !hasRedirect
         let known = plan.calls.indices.filter { isKnown && plan.calls[$0].isAlone != true }.flatMap { other in
-            // What leads to a Unix domain socket has settings of its own.
-            world.calls[other].tries.filter { sharesSettings($0, of: other) }.map(\.time)
+            let host = plan.calls[other].host
+            // What leads to a Unix domain socket has a context of its own, with the certificate of all.
+            let isOwn = host == call.host || plan.hosts.allSatisfy { $0.hasSocket != true }
+            return world.calls[other].tries.filter { $0.place?.host == host }.map { (isOwn, $0.time) }
         }
-        return settings.mayFail(from: start, to: end, knownSince: known.min() ?? .max)
-    }
-
-    private func sharesSettings(_ request: Try, of other: Int) -> Bool {
-        guard let host = request.place?.host, host == plan.calls[other].host else { return false }
-        return host == call.host || plan.hosts.allSatisfy { $0.hasSocket != true }
+        let times = [known.filter(\.0), known].map { $0.map(\.1).min() ?? .max }
+        return settings.mayFail(from: start, to: end, knownSince: times[0], identitySince: times[1])
     }
 
     /// Whether what servers say of the call's file is not true, or not of one version.

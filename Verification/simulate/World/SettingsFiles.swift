@@ -112,11 +112,19 @@ final class SettingsFiles {
         return (isHard ? states.filter { $0.since <= kernel.now } : current).compactMap(\.identity)
     }
 
-    /// Whether the client, which has used them since a time, may have found them unusable in another one.
-    func mayFail(from begin: UInt64, to end: UInt64, knownSince known: UInt64) -> Bool {
+    /// Whether the client, which has used them and the certificate since a time, may have found them unusable
+    /// in another one.
+    func mayFail(
+        from begin: UInt64,
+        to end: UInt64,
+        knownSince known: UInt64,
+        identitySince shown: UInt64
+    ) -> Bool {
         states(from: begin, to: end).contains { state in
-            let lacks = !plan.hasIdentity || state.identity != nil ? !state.hasRoots && plan.hasRoots : true
-            return known >= state.since && (lacks || state.hangsUntil != nil)
+            let lacksRoots = plan.hasRoots && !state.hasRoots
+            let lacksIdentity = plan.hasIdentity && state.identity == nil
+            return known >= state.since && (lacksRoots || state.hangsUntil != nil)
+                || shown >= state.since && lacksIdentity
         }
     }
 

@@ -150,7 +150,7 @@ FAULTS = [
      ("ProxyCore.stop", "Task(executorPreference: loop) { || while", "_ = await stopper.waitForSignal(until: .never)")),
     # Files of settings, helpers of the client, ports of a name, and HTTPS records
     ("files of a certificate that cannot be used replace the former ones",
-     ("TLSClientState.current", "known.map { |.kept($0.context, error)|", ".failure(error)")),
+     ("TLSClientState.current", "if let known { return |.kept(known.context, error)|", ".failure(error)")),
     ("the files of a certificate are read once", ("TLSClientState.context", "if let made, |made.files == nil|,", "true")),
     ("files that hang are waited for although there are former ones",
      ("TLSClientState.context", "deadline.instant, toAge: |age|", "UInt64.max")),
@@ -193,8 +193,8 @@ FAULTS = [
      ("PartJudgement.part", "end: |last + 1|", "bodyLength.map { wanted.start + $0 } ?? (last + 1)")),
     ("the limit of reading goes on while the caller reads nothing",
      ("BodyReading.nextPiece", "||",
-      "if received > 0, let last = unsafe mutantNotes[ObjectIdentifier(exchange.connection)] { let deadline = exchange.deadline(.body, "
-      "stall: exchange.timeouts.read, from: Instant(nanoseconds: last)); if deadline.instant < exchange.connection.loop.now { "
+      "if received > 0, let last = unsafe mutantNotes[ObjectIdentifier(exchange.connection)] { let deadline = exchange.limit.deadline(.body, "
+      "from: Instant(nanoseconds: last)); if deadline.instant < exchange.connection.loop.now { "
       "throw deadline.timeout } }"),
      ("BodyReading.nextPiece", "if !taken.isEmpty { return |taken|",
       "{ unsafe mutantNotes[ObjectIdentifier(connection)] = connection.loop.now.nanoseconds; return taken }()"),

@@ -101,7 +101,13 @@ struct StateFileTests {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         try FileManager.default.createDirectory(atPath: folder + "/state", withIntermediateDirectories: true)
         #expect(throws: SystemError.self) { try StateFile.replace(folder + "/state", with: [1]) }
-        #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["state"])
+        // Nor is a file that is another one than its writer has read.
+        try StateFile.replace(folder + "/file", with: [1])
+        let former = try #require(try FilePlace(replaceable: folder + "/file").facts())
+        try StateFile.replace(folder + "/file", with: [2])
+        let place = try FilePlace(replaceable: folder + "/file")
+        #expect(try !StateFile.replace(place, with: [3], instead: former))
+        #expect(Set(try FileManager.default.contentsOfDirectory(atPath: folder)) == ["state", "file"])
     }
 
     @Test("A file of lines with another heading is neither appended to nor replaced")

@@ -248,6 +248,20 @@ struct TransferTests {
         }
     }
 
+    @Test("A watched response that is there as a whole has given its connection back before it is read")
+    func wholeAndWatched() async throws {
+        let answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+        let server = try FixtureServer.scripted([
+            .awaitHead, .send(answer), .awaitHead, .send(answer), .awaitClose,
+        ])
+        let client = HTTPClient.untimed()
+        var request = Request(.get, server.http())
+        request.onDownload = { _ in }
+        let unread = try await client.send(request)
+        #expect(try await client.fetch(request).isReused)
+        #expect(try await unread.body.collect(upTo: 2) == Array("ok".utf8))
+    }
+
     @Test("A long or late rest of an abandoned response is not read, and the connection is closed")
     func notDrained() async throws {
         let never = Gate()

@@ -89,6 +89,18 @@ struct CacheFolderTests {
         #expect(beside.faults == [] && first.faults == [])
     }
 
+    @Test("A response in a folder is as old for the next process as when it came")
+    func age() async throws {
+        func cache(after seconds: Int64) throws -> ResponseCache {
+            try ResponseCache(folder: folder.path, work: BlockingWork(threadLimit: 1)) {
+                UnixTime(seconds: 1_000_000_000 + seconds)
+            }
+        }
+        try await keep(cache(after: 0), "x", [1])
+        #expect(try await kept(cache(after: 999), "x") == [1])
+        #expect(try await kept(cache(after: 1000), "x") == nil)
+    }
+
     @Test("A cache folder is readable only by its owner, and its files reveal no URLs")
     func secrecy() async throws {
         let cache = try cache()

@@ -155,6 +155,25 @@ struct RetryTests {
         #expect(try result.get().status == 200 && elapsed == .seconds(30))
     }
 
+    @Test("The wait for a retry begins with the response, and not when the rest of that has been given up")
+    func afterDrain() async throws {
+        let never = Gate()
+        let requests = SerialNumbers()
+        let server = try FixtureServer.start { _ in
+            guard requests.next() == 1 else { return .text("") }
+            return .written(status: 503, ["Retry-After": "30"], length: 2, framing: .length) { writer in
+                try writer.write([1])
+                try writer.wait(for: never)
+            }
+        }
+        let client = time.client { $0.retries = RetryPolicy() }
+        async let response = client.get(server.http())
+        try await time.pass(.milliseconds(100))
+        try await time.pass(.milliseconds(29_900))
+        #expect(try await response.status == 200)
+        never.open()
+    }
+
     @Test("A retry is made at the date in Retry-After, by the loop's calendar")
     func afterDate() async throws {
         // Far from the system's date, which does not count here.

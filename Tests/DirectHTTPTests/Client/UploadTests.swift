@@ -216,6 +216,26 @@ struct UploadTests {
         continuation.finish()
     }
 
+    @Test("An error of the response to a refused upload is not hidden by the end of the upload")
+    func brokenRefusal() async throws {
+        let isAsked = Gate()
+        let refusal = "HTTP/1.1 413 Content Too Large\r\nContent-Length: 8\r\n\r\ntoo"
+        let server = try FixtureServer.scripted([.awaitHead, .wait(isAsked), .send(refusal)])
+        let (never, continuation) = AsyncStream.makeStream(of: Void.self)
+        let pieces = PatternPieces(sizes: [10])
+        pieces.beforeEachAsync = {
+            isAsked.open()
+            for await _ in never {}
+            try Task.checkCancellation()
+        }
+        let response = try await HTTPClient.untimed().send(
+            Request(.post, server.http(), body: .stream(pieces))
+        )
+        let error = try await httpError { try await response.body.collect(upTo: 8) }
+        #expect(error.protocolError == .truncatedContent(received: 3, expected: 8))
+        continuation.finish()
+    }
+
     @Test("A response may arrive while the request is still being sent")
     func echo() async throws {
         let total = 24 << 20

@@ -30,14 +30,16 @@ struct DNSOverHTTPSTests {
     )
     func bothFamilies(_ method: DNSOverHTTPS.Method) async throws {
         let security = FixtureSecurity.tls(certificates: [testAuthority.certificate(for: "dns.test")])
-        let server = try FixtureServer.dns(security, answering: Self.both)
+        let cookie: FixtureHeaders = ["Set-Cookie": "a=b"]
+        let server = try FixtureServer.dns(security, headers: cookie, answering: Self.both)
         let servers = ServiceServers.https([server.endpoint], name: "dns.test")
         let resolver = DNSOverHTTPS(servers, method: method, isPadded: true, .trusting())
+        _ = try await resolver.answer()
         let answer = try await resolver.answer()
         #expect(answer.endpoints == ["2001:db8::1", "192.0.2.1"])
         #expect(answer.timeToLive == .seconds(300))
         #expect(answer.source == .resolver("DNS over HTTPS"))
-        #expect(server.requests.count == 2)
+        #expect(server.requests.count == 4)
         for request in server.requests {
             #expect(request.serverName == "dns.test" && request.headers["host"] == "dns.test")
             #expect(request.headers["accept"] == "application/dns-message")

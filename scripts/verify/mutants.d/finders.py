@@ -8,8 +8,9 @@ PAGE = Path("docs/development/Found-faults.md")
 FINDERS = ["worlds", "vectors", "tests"]
 HEAD = """# Who finds a planted fault
 
-`scripts/verify/mutants --worlds` writes which judge finds a fault of `known.py`, in which world (`not, 250`: in none of 250), and
-which vectors do; `--known` writes what tests find. An empty cell has not been measured.
+`scripts/verify/mutants --worlds` writes which judge finds a fault of `known.py`, in which world (`not, 250`: in none of 250),
+`--vectors` which vectors do, `--known` which test. An empty cell has not been measured. With `--suites-only` the tests are those that
+`known.py` names. Vectors are played by a client without resolvers, proxy and extras: their faults have a dash.
 
 | fault | worlds | vectors | tests |
 |---|---|---|---|
@@ -27,6 +28,9 @@ class Page:
         """The cells of the page, by fault and finder."""
         rows = ROW.findall(self.path.read_text(encoding="utf-8")) if self.path.is_file() else []
         return {name: dict(zip(FINDERS, cells)) for name, *cells in rows}
+
+    def has(self, name, finder):
+        return bool(self.rows().get(name, {}).get(finder))
 
     def note(self, name, finder, text):
         """Writes who has found a fault, unless it is one of the table of settings. The rows are in the order of `known.py`."""

@@ -154,9 +154,9 @@ class Table:
         """Adds a mutant at one place. Without `members` its name begins with the member."""
         self.places.append(Place(where, at, becomes, self._add(name, members, suites, where)))
 
-    def fault(self, name, *places):
+    def fault(self, name, suites, *places):
         """Adds a fault that the client once had, at one place or at several: a member, a fragment, and what it becomes."""
-        mutant = self._add(name, (name,), "", places[0][0])
+        mutant = self._add(name, (name,), suites, places[0][0])
         self.places += [Place(*place, mutant) for place in places]
 
     def door(self, type, where, at, becomes, suites, value=None, name=None, statement="value.{0} = {1}().{0}"):
@@ -194,18 +194,24 @@ class Table:
             *(f"{member} has neither a mutant nor a reason for an exemption" for member in sorted(known - covered - excepted)),
             *(f"{member} is in the table, but is not a public member" for member in sorted((covered | excepted) - known)),
             *(f"{member} has a mutant and a reason for an exemption" for member in sorted(covered & excepted)),
-            *(f"{mutant.name}: the suite {suite} does not exist" for mutant in self.mutants for suite in mutant.suites if suite not in tree.suites),
         ]
 
     def misplaced(self, tree):
-        """Returns why the places of the table are not found, as sentences."""
-        faults = []
+        """Returns why the places and the suites of the table are not found, as sentences."""
+        faults = [
+            f"{mutant.name}: the suite {suite} does not exist" for mutant in self.mutants for suite in mutant.suites if suite not in tree.suites
+        ]
         for entry in self.places + self.doors:
             try:
                 tree.anchors.find(entry.where, entry.at)
             except TableError as error:
                 faults.append(str(error))
         return faults
+
+    def modules(self, mutant, tree):
+        """The modules that a mutant of places changes."""
+        paths = {tree.anchors.find(place.where, place.at).path for place in self.places if place.mutant == mutant}
+        return {path.split("/")[1] for path in paths}
 
     def mutated_sources(self, tree):
         """Returns the text of each file that contains mutants, by path."""

@@ -11,7 +11,7 @@ struct FuzzTarget: Sendable {
             url, reference,
             cookies, cookieFile, hsts, hstsFile, cacheFields, cacheEntry, date,
             dns, svcb, ech, httpdns, json, certificate, nameCheck, lines, events, charsets,
-            downloads, challenges, probe, client, proxy,
+            challenges, client, proxy,
         ] + codings
 }
 

@@ -1,5 +1,4 @@
 import DirectCore
-import DirectTLS
 
 @testable import DirectHTTP
 
@@ -75,26 +74,6 @@ extension FuzzTarget {
             require(error.description.utf8.allSatisfy { $0 >= 0x20 }, "no control character in an error")
         }
     }
-
-    /// Records of partial downloads, and `Content-Range`.
-    ///
-    /// - A record that is read is written as the same bytes, and counts no byte behind the end.
-    /// - A record is read only if every byte is as it was written.
-    /// - A range begins before its end, which is before the end of the whole.
-    static let downloads = FuzzTarget(name: "downloads") { choices in
-        let place = choices.number(below: 65_536)
-        let change = UInt8(choices.number(below: 255) + 1)
-        let input = choices.rest()
-        checkRange(input.text)
-        // The check at the end keeps chance away from what is before it.
-        guard let check = MessageDigest.sha256.digest(of: input) else { return }
-        var bytes = input + Array("check \(Hex.encode(check))\n".utf8)
-        guard let record = DownloadRecord(parsing: bytes) else { return }
-        requireEqual(record.bytes, bytes, "the same bytes again")
-        require(record.savedBytes <= record.representation.length ?? .max, "nothing behind the end")
-        bytes[place % bytes.count] ^= change
-        require(DownloadRecord(parsing: bytes) == nil, "a damaged record is none")
-    }
 }
 
 /// Writes a media type with parameters, and compares the charset with that of the parameters.
@@ -120,18 +99,6 @@ private func checkContentType(_ texts: [[UInt8]], _ forms: [Int]) {
         requireEqual(try headers.charset(), meant ?? nil, "the charset of the parameters")
     } catch {
         require(charsets.first != nil && meant == .some(nil), "an error only for an unknown label")
-    }
-}
-
-private func checkRange(_ text: String) {
-    switch ContentRange(text) {
-    case .some(.part(let first, let last, let length)):
-        require(first <= last && last < length ?? .max, "a range inside the whole")
-        let plain = "bytes \(first)-\(last)/\(length.map { "\($0)" } ?? "*")"
-        requireEqual(ContentRange(plain), .part(first: first, last: last, of: length), "the plainest form")
-    case .some(.none(let length)):
-        requireEqual(ContentRange("bytes */\(length)"), ContentRange.none(of: length), "the plainest form")
-    case nil: break
     }
 }
 

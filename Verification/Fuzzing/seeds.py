@@ -247,27 +247,10 @@ def charsets(folder):
     yield joined(b"\x81\x30\x81\x30\x84\x31\xa4\x37\xff\x81", b"\x90\x30\x81\x30", numbers=[0])
 
 
-def downloads(folder):
-    for kind, length in (('etag "1"', "300"), ("last-modified Sun, 06 Nov 1994 08:49:37 GMT", "unknown")):
-        text = f"direct-http download 1\nurl http://a.test/film\n{kind}\nlength {length}\nsaved 200\nsha256 {'ab' * 32}\n"
-        yield joined(text.encode(), numbers=[9, 0, 3])
-    yield joined(b"bytes 5-9/10", numbers=[0, 0, 0])
-    yield joined(b"bytes */10", numbers=[0, 0, 0])
-
-
 def challenges(folder):
     yield joined(b'Basic realm="a \\"b\\"", charset=UTF-8, Digest nonce=x,qop="auth,auth-int"', b"Negotiate YII=, Bearer", b"realm", b"a b",
                  numbers=[3, 0, 0, 1, 1, 0, 0, 3, 1, 1, 0, 0, 1, 2, 1, 2, 0, 1, 0, 1, 0, 4, 0])
     yield joined(b"newauth", b"realm", b'say "hi", ok=', b"title", numbers=[4] + [0, 0, 1, 1, 1, 0, 3] * 4)
-
-
-def probe(folder):
-    words = "www.example.com@203.0.113.7,2001:db8::7 www.example.com:443:[2001:db8::7] [::1]:8443 10.0.0.0/30 https://a.test/x@1.2.3.4"
-    for kind in (1, 2):
-        for word in words.split():
-            yield joined(word.encode(), numbers=[kind])
-    yield joined(b"203.0.113.7 a.test b.test # c", b"203.0.113.7,a.test,tag", numbers=[1])
-    yield joined(*b"--sni a.test -4 --shard 1/2 --rate 5/s --timeout 2s --status 200-299 -H A:b a.test".split(), numbers=[0])
 
 
 def client(folder):

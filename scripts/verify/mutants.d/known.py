@@ -249,5 +249,7 @@ SHOWN = {
     "response-behind-a-response": "bytes behind a response are kept for the next one",
     "chunked-response-that-breaks-off": "a chunked response that breaks off is kept as whole",
     "proxy-stops-as-its-last-tunnel-ends": "a proxy that stops waits for a signal that it has taken",
+    "post-waits-for-a-connection-that-has-ended": "a closed idle connection is not noticed on the loop",
+    "format-error-without-its-question": "a question is sent once, although datagrams get lost",
     "files-of-a-certificate-hang": "files that hang are waited for although there are former ones",
 }

@@ -226,7 +226,7 @@ def by_worlds(copy, chosen, seeds, jobs, page):
 
     def look(mutant):
         judge, count = search(program, mutant.number, seeds) or ("not", f"{seeds:,}")
-        page.note(mutant.name, "worlds", f"{judge}, {count}")
+        page.note(mutant.name, "worlds", f"{judge}, {count}" + ("; a kept world" if mutant.name in SHOWN.values() else ""))
         print(f"{mutant.name}: {judge}, {count}", flush=True)
         return judge != "not"
 

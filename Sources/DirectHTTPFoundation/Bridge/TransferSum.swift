@@ -28,23 +28,32 @@ final class TransferSum: Sendable {
     /// Marks the transfer as complete, also if the total was never known. To Foundation 0 of 0 is not, and
     /// neither would be the progress that this one is a part of.
     func complete() {
-        progress.completedUnitCount = max(1, progress.completedUnitCount)
-        progress.totalUnitCount = progress.completedUnitCount
+        let count = state.withLock { ($0.sent?.bytes ?? 0).adding($0.received?.bytes ?? 0) }
+        progress.totalUnitCount = max(1, Int64(clamping: count))
+        progress.completedUnitCount = progress.totalUnitCount
     }
 
     private func note(_ change: (inout State) -> Void) {
         state.withLock { state in
             change(&state)
             let (sent, received) = (state.sent?.bytes ?? 0, state.received?.bytes ?? 0)
-            // The response of an upload counts as it comes: its length is unknown until it begins. Without a
-            // body to send, and with one of unknown length, so is the total.
+            // Without a body to send, and with one of unknown length, the response's length is all there is.
+            // What comes of a response of unknown length is not counted beside an upload: with a new total
+            // at each piece the fraction of a parent overflows, which ends the process (Swift 6.3.1).
             let upload = state.sent.flatMap(\.total)
-            var total = state.received?.total.map { $0 + (upload ?? sent) } ?? upload.map { $0 + received }
-            // What has been sent is not over: a `Progress` that is finished would count a second time in its
-            // parent when the response came, and say of a call that fails that it is done.
-            if let known = total { total = max(known, sent + received + 1) }
-            progress.totalUnitCount = total.map(Int64.init(clamping:)) ?? -1
-            progress.completedUnitCount = Int64(clamping: sent + received)
+            let total = state.received?.total.map { $0.adding(upload ?? sent) } ?? upload
+            // The end of the call is the last unit. A progress that is finished before counts in its parent,
+            // and would again, and says of a call that fails that it is done.
+            progress.totalUnitCount = total.map { Int64(clamping: $0.adding(1)) } ?? -1
+            progress.completedUnitCount = Int64(clamping: min(sent.adding(received), total ?? .max))
         }
+    }
+}
+
+extension UInt64 {
+    /// The sum, or the largest number: a server chooses the length of its response.
+    fileprivate func adding(_ other: UInt64) -> UInt64 {
+        let (sum, overflows) = addingReportingOverflow(other)
+        return overflows ? .max : sum
     }
 }

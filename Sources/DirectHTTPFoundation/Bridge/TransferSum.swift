@@ -28,24 +28,28 @@ final class TransferSum: Sendable {
     /// Marks the transfer as complete, also if the total was never known. To Foundation 0 of 0 is not, and
     /// neither would be the progress that this one is a part of.
     func complete() {
-        let count = state.withLock { ($0.sent?.bytes ?? 0).adding($0.received?.bytes ?? 0) }
-        progress.totalUnitCount = max(1, Int64(clamping: count))
-        progress.completedUnitCount = progress.totalUnitCount
+        if progress.totalUnitCount <= 0 { progress.totalUnitCount = max(1, progress.completedUnitCount) }
+        if !progress.isFinished { progress.completedUnitCount = progress.totalUnitCount }
     }
 
+    /// The last unit is the end of the call. Each report of a finished progress counts in its parent, and one
+    /// that is finished with a part of a call says of a call that fails that it is done. On Linux the
+    /// fraction of a parent also overflows, which ends the process, if totals change at each piece, or come
+    /// below what is completed (Swift 6.3.1).
     private func note(_ change: (inout State) -> Void) {
         state.withLock { state in
             change(&state)
             let (sent, received) = (state.sent?.bytes ?? 0, state.received?.bytes ?? 0)
             // Without a body to send, and with one of unknown length, the response's length is all there is.
-            // What comes of a response of unknown length is not counted beside an upload: with a new total
-            // at each piece the fraction of a parent overflows, which ends the process (Swift 6.3.1).
+            // Beside an upload a response of unknown length is not counted.
             let upload = state.sent.flatMap(\.total)
-            let total = state.received?.total.map { $0.adding(upload ?? sent) } ?? upload
-            // The end of the call is the last unit. A progress that is finished before counts in its parent,
-            // and would again, and says of a call that fails that it is done.
-            progress.totalUnitCount = total.map { Int64(clamping: $0.adding(1)) } ?? -1
-            progress.completedUnitCount = Int64(clamping: min(sent.adding(received), total ?? .max))
+            let known = state.received?.total.map { $0.adding(upload ?? sent) } ?? upload
+            let total = known.flatMap { $0 > 0 ? Int64(clamping: $0) : nil } ?? -1
+            let count = Int64(clamping: sent.adding(received))
+            let completed = total < 0 ? count : min(count, total - 1)
+            if completed >= progress.totalUnitCount { progress.totalUnitCount = total }
+            progress.completedUnitCount = completed
+            if total != progress.totalUnitCount { progress.totalUnitCount = total }
         }
     }
 }

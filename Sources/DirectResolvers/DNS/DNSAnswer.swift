@@ -67,7 +67,8 @@ package struct DNSAnswer: Sendable {
     ///
     /// Address records of other names, including names inside the chain, are ignored: they were not queried.
     package init(_ message: DNSMessage, type: UInt16) throws(DNSMessageError) {
-        code = message.code
+        // A server that only refers to others is of no use, like one that refuses: the next one is asked.
+        code = message.isReferral ? Self.refused : message.code
         hasOptions = message.hasOptions
         guard let question = message.question else { return }
         let whole = message.bytes[...]
@@ -137,6 +138,7 @@ package struct DNSAnswer: Sendable {
     static let formatError: UInt16 = 1
     static let serverFailure: UInt16 = 2
     static let notImplemented: UInt16 = 4
+    private static let refused: UInt16 = 5
     /// The codes that say something of the name: success, and "no such name".
     private static let conclusiveCodes: Set<UInt16> = [0, 3]
     /// The longest alias chain that is followed. Resolvers themselves follow fewer.

@@ -1,8 +1,9 @@
-/// A DNS message, parsed to its last byte (RFC 1035, section 4).
+/// A DNS message (RFC 1035, section 4).
 ///
-/// The whole message is checked before any of it is used: every name, every length, that no bytes follow the
-/// last record, and the data of the record types that are used here. The counts in the header are not
-/// trusted: each record must really be there, and no memory is reserved by a count.
+/// The question and the answer section are checked before any of them is used: every name, every length, and
+/// the data of the record types that are used here. The counts in the header are not trusted: each record
+/// must really be there, and no memory is reserved by a count. The sections behind the answers are read as
+/// far as they can be, as by glibc and Go: forwarders count records there that they have left out.
 package struct DNSMessage {
     /// An entry of the question section.
     struct Question {
@@ -40,6 +41,9 @@ package struct DNSMessage {
     private(set) var answers: [Record] = []
     /// The time for which the message says that there are no records, in seconds (RFC 2308, section 5).
     private(set) var denialTime: UInt32?
+    /// Whether the server is not responsible for the name and does not ask others: it refers to them, or says
+    /// nothing. Not that there are no records, which it would say by an SOA record, or as an authority.
+    private(set) var isReferral = false
 
     /// Parses a whole message.
     ///
@@ -58,12 +62,16 @@ package struct DNSMessage {
         questionCount = Int(all.number16(4))
         var position = Self.headerSize
         for _ in 0..<questionCount { try readQuestion(all, position: &position) }
-        for (index, section) in [Section.answer, .authority, .additional].enumerated() {
-            for _ in 0..<all.number16(6 + 2 * index) {
-                try readRecord(all, position: &position, section: section)
-            }
+        let answerCount = all.number16(6)
+        for _ in 0..<answerCount { try readRecord(all, position: &position, section: .answer) }
+        var authority = all.number16(8)
+        for _ in 0..<(Int(authority) + Int(all.number16(10))) {
+            let section = authority > 0 ? Section.authority : .additional
+            guard (try? readRecord(all, position: &position, section: section)) != nil else { break }
+            if authority > 0 { authority -= 1 }
         }
-        guard position == all.count else { throw DNSMessageError(.bytesBehind, at: position) }
+        let isAuthorityOrAsks = flags & (Self.authoritative | Self.recursionAvailable) != 0
+        isReferral = code == 0 && answerCount == 0 && denialTime == nil && !isAuthorityOrAsks
     }
 
     private enum Section {
@@ -129,6 +137,8 @@ package struct DNSMessage {
     }
 
     static let headerSize = 12
+    private static let authoritative: UInt16 = 0x0400
+    private static let recursionAvailable: UInt16 = 0x0080
     static let internet: UInt16 = 1
     /// Two names of one byte, and five numbers.
     private static let shortestAuthority = 22

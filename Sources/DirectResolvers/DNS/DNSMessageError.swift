@@ -12,8 +12,6 @@ package struct DNSMessageError: Error, Hashable, Sendable, CustomStringConvertib
         case longName
         /// The data of a record of this type has the wrong length.
         case dataLength(UInt16)
-        /// Bytes follow the last record that the header announces.
-        case bytesBehind
         /// The message is longer than the maximum of 65535 bytes.
         case tooLong
         /// A name has two different records where only one is allowed.
@@ -59,7 +57,6 @@ package struct DNSMessageError: Error, Hashable, Sendable, CustomStringConvertib
             case .badPointer: "has a name with an invalid compression pointer"
             case .longName: "has a name of more than 255 bytes"
             case .dataLength(let type): "has a record of type \(type) with data of the wrong length"
-            case .bytesBehind: "has bytes after its last record"
             case .tooLong: "has more than 65535 bytes"
             case .contradiction: "has two records that contradict each other"
             case .endlessAliases: "has aliases that do not end"

@@ -165,7 +165,7 @@ struct DNSMessageTests {
         #expect(try addresses(reply).isEmpty)
     }
 
-    @Test("Data has the length of its type, and no bytes follow the end")
+    @Test("Data of an answer has the length of its type")
     func lengths() throws {
         var reply = DNSReply(answers: [.a(DNSReply.question, "192.0.2.1")])
         reply.answers[0].data.append(1)
@@ -173,23 +173,45 @@ struct DNSMessageTests {
         reply.answers[0] = .alias(DNSReply.question, DNSReply.name("b.test") + [0])
         #expect(try fault(reply) == .dataLength(5))
         reply.answers = []
-        reply.behind = [0]
-        #expect(try fault(reply) == .bytesBehind)
         reply.answerCount = 65535
-        reply.behind = []
         #expect(try fault(reply) == .cutOff(.name))
         #expect(throws: DNSMessageError(.tooLong, at: 65535)) {
             try DNSMessage([UInt8](repeating: 0, count: 65536))
         }
     }
 
-    @Test("A message that is cut off anywhere is an error")
+    @Test("What is wrong behind the answers leaves them good")
+    func behindAnswers() throws {
+        let good = DNSReply(answers: [.a(DNSReply.question, "192.0.2.1")])
+        var replies = [good, good, good, good]
+        replies[0].behind = [0]
+        // Two records that are counted and not there.
+        replies[1].authority = [DNSReply.Record(name: [], type: 0, seconds: 0, data: [])]
+        replies[2].additional = [DNSReply.Record(name: [0x80], type: 41, seconds: 0, data: [])]
+        replies[3].additional = [DNSReply.Record(name: [63], type: 41, seconds: 0, data: [])]
+        for reply in replies { #expect(try addresses(reply).count == 1) }
+        var counted = good.bytes
+        counted[11] = 1
+        #expect(try DNSMessage(counted).answers.count == 1)
+    }
+
+    @Test("A server that only refers to others has not said that there are no addresses")
+    func referral() throws {
+        let servers = DNSReply.Record(name: [0], type: 2, seconds: 9, data: DNSReply.name("a.root.test"))
+        let denial = DNSReply.Record(name: [0], type: 6, seconds: 9, data: Array(repeating: 0, count: 22))
+        #expect(try answer(DNSReply(flags: 0x8000)).code == 5)
+        #expect(try answer(DNSReply(flags: 0x8100, authority: [servers])).code == 5)
+        #expect(try answer(DNSReply(flags: 0x8400)).code == 0)
+        #expect(try answer(DNSReply(flags: 0x8180, authority: [servers])).code == 0)
+        #expect(try answer(DNSReply(flags: 0x8000, authority: [denial])).code == 0)
+    }
+
+    @Test("A message that is cut off before the end of its answers is an error")
     func cutOff() throws {
         let reply = DNSReply(
             answers: [
                 .alias(DNSReply.question, DNSReply.name("b.test")), .a(DNSReply.name("b.test"), "192.0.2.1"),
-            ],
-            additional: [DNSReply.Record(name: [0], type: 41, seconds: 0, data: [], dataClass: 4096)]
+            ]
         )
         #expect(try addresses(reply).count == 1)
         for count in 0..<reply.bytes.count {

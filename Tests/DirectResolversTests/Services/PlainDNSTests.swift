@@ -185,6 +185,18 @@ struct PlainDNSTests {
         #expect(peer.questions.map { $0.message[11] } == [1, 0])
     }
 
+    @Test("A server that only refers to others is followed by the next one")
+    func referral() async throws {
+        let lame = try DNSPeer { question in
+            var reply = DNSReply.reply(to: question.message)
+            reply.flags = 0x8100
+            return [Array(question.message.prefix(2) + reply.bytes.dropFirst(2))]
+        }
+        let good = try DNSPeer { [DNSPeer.reply(to: $0, [Self.four])] }
+        defer { for peer in [lame, good] { peer.stop() } }
+        #expect(try await resolver(lame, good).endpoints() == ["192.0.2.1"])
+    }
+
     @Test("A server may refuse a question without returning it", arguments: [2, 4, 5, 9])
     func refusalWithoutQuestion(_ code: UInt8) async throws {
         let refusing = try DNSPeer { question in

@@ -13,7 +13,7 @@ HEAD = """# Who finds a planted fault
 `known.py` names. Vectors are played by a client without resolvers, proxy and extras: their faults have a dash.
 
 `with its word`: only worlds whose plan has what the fault is about were run (`scripts/simulate --with`); without these words the
-number is that of the world in the whole mix. Worlds cannot tell two of the faults that they have not found: to the judges a reset
+number is that of the world in the whole mix. Worlds hardly tell two of the faults that they have not found: to the judges a reset
 and an end are one kind of error, and a simulated thread does its work on a file at one moment. Tests cannot tell three: no power
 fails in them, Linux gives a draft no name where they run, and one needs a moment that only its kept world has.
 

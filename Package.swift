@@ -296,7 +296,7 @@ let package = Package(
                 "DirectHTTPHosts", "DirectHTTP",
                 "DirectIO",
                 "TLSFixtures",
-                "DirectTestCommands", "DirectTestTime", "DirectCore", "DirectResolvers", "DirectProxy",
+                "DirectTestCommands", "DirectTestData", "DirectTestTime", "DirectCore", "DirectResolvers", "DirectProxy",
             ],
             swiftSettings: commonSettings
         ),

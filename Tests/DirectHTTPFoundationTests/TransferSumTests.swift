@@ -1,4 +1,5 @@
 import DirectHTTP
+import DirectTestData
 import Foundation
 import Testing
 
@@ -47,22 +48,39 @@ struct TransferSumTests {
         #expect(part.isFinished && whole.completedUnitCount == 50 && part.completedUnitCount == 1000)
     }
 
-    @Test("Responses of many lengths, as behind redirects, leave a whole as it is until the call has ended")
-    func manyTotals() {
-        let whole = Progress(totalUnitCount: 10)
-        let part = Progress(totalUnitCount: -1)
-        whole.addChild(part, withPendingUnitCount: 10)
-        var request = HTTPClient.Request(.get, "http://www.example/")
-        let sum = TransferSum(part)
-        sum.watch(&request)
-        for total in [1009, 13, 1_000_000_007, 7, 1_000_003, 101, 0, 99_991, 5, 65_537, 3] as [UInt64] {
-            for bytes in [0, total / 2, total] {
-                request.onDownload?(TransferProgress(bytes: bytes, total: total))
-                #expect(!part.isFinished && whole.completedUnitCount == 0)
+    @Test("Responses of any lengths, as behind redirects, leave a whole as it is until the calls have ended")
+    func anyTotals() {
+        var random = SplitMix64(seed: 7)
+        func length() -> UInt64? {
+            switch random.below(5) {
+            case 0: nil
+            case 1: UInt64(random.below(4))
+            case 2: UInt64(Int64.max) - UInt64(random.below(2_000_000))
+            case 3: .max
+            default: UInt64(100 + random.below(900))
             }
         }
-        sum.complete()
-        #expect(part.isFinished && whole.completedUnitCount == 10 && whole.fractionCompleted == 1)
+        for _ in 0..<2_000 {
+            let whole = Progress(totalUnitCount: 20)
+            var sums: [(sum: TransferSum, part: Progress, request: Request)] = []
+            for _ in 0..<2 {
+                let part = Progress(totalUnitCount: -1)
+                whole.addChild(part, withPendingUnitCount: 10)
+                sums.append((TransferSum(part), part, Request(.get, "http://www.example/")))
+                sums[sums.count - 1].sum.watch(&sums[sums.count - 1].request)
+            }
+            for _ in 0..<random.below(20) {
+                let one = sums[random.below(2)]
+                let total = length()
+                let report = random.below(4) == 0 ? one.request.onUpload : one.request.onDownload
+                for part in 0...UInt64(random.below(12)) {
+                    report?(TransferProgress(bytes: min(part &* 101, total ?? .max), total: total))
+                }
+                #expect(!one.part.isFinished && whole.completedUnitCount == 0)
+            }
+            for one in sums { one.sum.complete() }
+            #expect(whole.isFinished && whole.completedUnitCount == 20 && whole.fractionCompleted == 1)
+        }
     }
 
     @Test("A transfer without bodies ends, and so does the progress that it is a part of")

@@ -28,25 +28,36 @@ final class TransferSum: Sendable {
     /// Marks the transfer as complete, also if the total was never known. To Foundation 0 of 0 is not, and
     /// neither would be the progress that this one is a part of.
     func complete() {
-        if progress.totalUnitCount <= 0 { progress.totalUnitCount = max(1, progress.completedUnitCount) }
-        if !progress.isFinished { progress.completedUnitCount = progress.totalUnitCount }
+        if progress.totalUnitCount <= 0 {
+            let count = max(1, progress.completedUnitCount)
+            progress.completedUnitCount = 0
+            progress.totalUnitCount = count
+        }
+        progress.completedUnitCount = progress.totalUnitCount
     }
 
-    /// The last unit is the end of the call. Each report of a finished progress counts in its parent, and one
-    /// that is finished with a part of a call says of a call that fails that it is done. On Linux the
-    /// fraction of a parent also overflows, which ends the process, if totals change at each piece, or come
-    /// below what is completed (Swift 6.3.1).
+    /// The last unit is the end of the call: each report of a finished progress counts in its parent, and one
+    /// that is finished with a part of a call says of a call that fails that it is done.
+    ///
+    /// On Linux Foundation's fractions trap, which ends the process, if a total becomes negative again, or a
+    /// known one follows what was counted without a total, or comes below what is completed (Swift 6.3.1).
+    /// The numbers are the server's.
     private func note(_ change: (inout State) -> Void) {
         state.withLock { state in
             change(&state)
             let (sent, received) = (state.sent?.bytes ?? 0, state.received?.bytes ?? 0)
+            let count = Int64(clamping: sent.adding(received))
             // Without a body to send, and with one of unknown length, the response's length is all there is.
             // Beside an upload a response of unknown length is not counted.
             let upload = state.sent.flatMap(\.total)
             let known = state.received?.total.map { $0.adding(upload ?? sent) } ?? upload
-            let total = known.flatMap { $0 > 0 ? Int64(clamping: $0) : nil } ?? -1
-            let count = Int64(clamping: sent.adding(received))
-            let completed = total < 0 ? count : min(count, total - 1)
+            guard let known, known > 0 else {
+                if progress.totalUnitCount < 0 { progress.completedUnitCount = count }
+                return
+            }
+            if progress.totalUnitCount < 0 { progress.completedUnitCount = 0 }
+            let total = Int64(clamping: known)
+            let completed = min(count, total - 1)
             if completed >= progress.totalUnitCount { progress.totalUnitCount = total }
             progress.completedUnitCount = completed
             if total != progress.totalUnitCount { progress.totalUnitCount = total }

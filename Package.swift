@@ -296,7 +296,8 @@ let package = Package(
                 "DirectHTTPHosts", "DirectHTTP",
                 "DirectIO",
                 "TLSFixtures",
-                "DirectTestCommands", "DirectTestData", "DirectTestTime", "DirectCore", "DirectResolvers", "DirectProxy",
+                "DirectTestCommands", "DirectTestData", "DirectTestTime", "DirectCore", "DirectResolvers",
+                "DirectProxy",
             ],
             swiftSettings: commonSettings
         ),

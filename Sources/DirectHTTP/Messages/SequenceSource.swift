@@ -17,6 +17,9 @@ final class SequenceSource: ResponseBodySource {
     /// The trailers of the body in whose place this one is, once that has ended. Only these, not the body: it
     /// is given up when the program lets it go.
     private let inherited: Locked<HTTPHeaders>
+    /// Whether it is in the place of a body that has the limits of speed itself. What the program makes of
+    /// that, and when, says nothing of the peer.
+    private let hasMeasuredSource: Bool
 
     var trailers: HTTPHeaders { inherited.withLock { $0 } }
 
@@ -32,6 +35,7 @@ final class SequenceSource: ResponseBodySource {
         case .arriving(let body): inherited = body.trailersAtEnd()
         case nil: inherited = Locked(HTTPHeaders())
         }
+        if case .arriving = former { hasMeasuredSource = true } else { hasMeasuredSource = false }
         let iterator = SoleIterator(pieces)
         supply = { try await iterator.next() }
     }
@@ -39,7 +43,8 @@ final class SequenceSource: ResponseBodySource {
     var limit: CallLimit { wait.limit }
 
     func take(_ wait: PieceWait) -> Bool {
-        (self.wait, monitor) = (wait, ThroughputMonitor(wait.speed))
+        self.wait = wait
+        if !hasMeasuredSource { monitor = ThroughputMonitor(wait.speed) }
         return true
     }
 

@@ -39,8 +39,11 @@ final class NetworkInterceptors: Layer {
                 }
             }
             if own.isOfAnotherClient(response) { hop.sent?.noteUnknown() }
-            let (stall, speed) = (call.timeouts.read.nanoseconds, call.timeouts.speed)
-            let wait = PieceWait(limit: call.limit, stall: stall, speed: speed, loop: loop)
+            var wait = PieceWait(limit: call.limit, loop: loop)
+            // The time that a limit on the rate takes counts towards the whole call alone.
+            if seen.request.receivingRate == nil {
+                (wait.stall, wait.speed) = (call.timeouts.read.nanoseconds, call.timeouts.speed)
+            }
             response.body.limit(by: wait, own: own.body)
             return response.withoutUndoneCodings
         } catch let error as HTTPError {

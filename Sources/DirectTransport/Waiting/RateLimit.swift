@@ -23,23 +23,39 @@ public final class RateLimit: Sendable {
     /// Counts bytes that were moved. Returns when they, and those that were counted before, are paid for.
     @discardableResult
     package func count(_ bytes: Int, at now: Instant) -> Instant {
-        let seconds = Double(max(0, bytes)) / Double(bytesPerSecond)
-        let nanoseconds = UInt64(min(seconds * 1_000_000_000, 1e18))
-        return due.withLock { due in
-            due = max(due, now).advanced(byNanoseconds: nanoseconds)
+        due.withLock { due in
+            due = max(due, now).advanced(byNanoseconds: cost(of: bytes))
             return due
         }
     }
 
+    /// The time of these bytes in nanoseconds.
+    private func cost(of bytes: Int) -> UInt64 {
+        UInt64(min(Double(max(0, bytes)) / Double(bytesPerSecond) * 1_000_000_000, 1e18))
+    }
+
     /// Counts bytes that were received and waits until they are paid for. So each response waits for its own
     /// bytes, one of a few bytes too, and for none that came later: many small ones cannot stop a large one.
+    ///
+    /// Bytes that cannot be paid for before the end of the call, and those of a cancelled one, are not counted:
+    /// calls that fail would make those after them wait.
     func pay(
         for bytes: Int,
         within limit: CallLimit,
         on loop: EventLoop
     ) async throws(TransportError) {
         guard bytes > 0 else { return }
-        try await wait(until: count(bytes, at: loop.now), .body, within: limit, on: loop)
+        let (now, cost) = (loop.now, cost(of: bytes))
+        let isInTime = due.withLock { max($0, now).advanced(byNanoseconds: cost) <= limit.end }
+        let end = isInTime ? count(bytes, at: now) : .never
+        do throws(TransportError) {
+            try await wait(until: end, .body, within: limit, on: loop)
+        } catch {
+            if isInTime {
+                due.withLock { $0 = Instant(nanoseconds: $0.nanoseconds - min(cost, $0.nanoseconds)) }
+            }
+            throw error
+        }
     }
 
     /// Waits until the bytes that were moved so far are paid for, but not past the end of the call.

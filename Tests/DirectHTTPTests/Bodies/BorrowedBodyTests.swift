@@ -83,6 +83,27 @@ struct BorrowedBodyTests {
         guard case .tooSlow = error.reason else { throw error }
     }
 
+    @Test("What an interceptor makes of a body, and when, is not measured in its place")
+    func speedOfWrapped() async throws {
+        let server = try FixtureServer.scripted([
+            .awaitHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\none"), .awaitClose,
+        ])
+        let (pieces, supply) = AsyncStream<[UInt8]>.makeStream()
+        let client = time.client {
+            $0.timeouts.read = nil
+            $0.timeouts.minimumSpeed = .init(bytes: 100, in: .seconds(9))
+            $0.networkInterceptors = [
+                { request, forward in try await forward(request).replacing(stream: pieces) }
+            ]
+        }
+        let response = try await client.send(Request(.get, server.http()))
+        time.advance(by: .seconds(60))
+        await time.settle()
+        supply.yield([1])
+        supply.finish()
+        #expect(try await response.body.collect(upTo: 10) == [1])
+    }
+
     @Test("A network interceptor may send a request that it has been shown elsewhere by another client")
     func mirror() async throws {
         let mirror = try FixtureServer.start { .text($0.host ?? "") }

@@ -75,6 +75,31 @@ struct RateLimitTests {
         #expect(time.now.since(start) >= .seconds(2))
     }
 
+    @Test("Calls that end before they are paid for cost the next ones nothing")
+    func overload() async throws {
+        let server = try FixtureServer.start { _ in .text(String(repeating: "x", count: 1_000)) }
+        let limit = RateLimit(bytesPerSecond: 1_000)
+        let client = client { $0.receivingRate = limit }
+        var hasty = Request(.get, server.http())
+        hasty.timeouts.total = .milliseconds(1_500)
+        let outcomes = try await withThrowingTaskGroup(of: Bool.self) { group in
+            for _ in 0..<20 {
+                group.addTask { [hasty] in (try? await run(client, hasty)) != nil }
+            }
+            return try await group.reduce(into: 0) { if $1 { $0 += 1 } }
+        }
+        #expect(outcomes >= 1)
+        let next = try await run(client, Request(.get, server.http()))
+        #expect(next.1 <= .milliseconds(2_500))
+        let count = server.requests.count
+        let cancelled = Task { try await run(client, Request(.get, server.http())) }
+        try await server.waitUntil { $0.flatMap(\.requests).count > count }
+        cancelled.cancel()
+        _ = await cancelled.result
+        let last = try await run(client, Request(.get, server.http()))
+        #expect(last.1 <= .milliseconds(2_500))
+    }
+
     @Test("A large body waits for no bytes that came after its own")
     func fair() {
         let limit = RateLimit(bytesPerSecond: 1_000)

@@ -98,7 +98,8 @@ struct EventStreamTests {
 
     @Test("Events are never those of a stored response, whatever the caller's own Cache-Control allows")
     func cached() async throws {
-        let first = FixtureReply.text("data: a\n\n", ["Content-Type": "text/event-stream", "Cache-Control": "max-age=60"])
+        let fields: FixtureHeaders = ["Content-Type": "text/event-stream", "Cache-Control": "max-age=60"]
+        let first = FixtureReply.text("data: a\n\n", fields)
         let server = try Self.server(first, Self.stream("data: b\n\n"))
         var request = Self.request(server)
         request.headers["Cache-Control"] = "no-transform"

@@ -108,7 +108,10 @@ struct ResponseJudge {
             ? []
             : ["Age", "Date", "Transfer-Encoding", "Connection", "Keep-Alive", "Trailer"].map { $0 + ": " }
         func fixed(_ fields: [String]) -> [String] {
-            let fixed = fields.filter { field in !free.contains { field.hasPrefix($0) } }
+            let fixed = fields.filter { field in
+                // Cookies that a confirmation does not repeat are old.
+                !(isConfirmed && field.hasPrefix("Set-Cookie: ")) && !free.contains { field.hasPrefix($0) }
+            }
             return isConfirmed ? fixed.sorted() : fixed
         }
         let got = fixed(response.headers.map { "\($0.name): \($0.value)" })

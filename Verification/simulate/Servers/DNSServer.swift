@@ -73,7 +73,7 @@ struct DNSServer {
         case .refusesBriefly: return kernel.answer(header(question, code: 5), to: socket)
         case .sendsNoise:
             let whole = message(question, naming: addresses(for: question))
-            for noise in [Array(whole.dropLast()), Array(whole.prefix(9)), whole + [0], []] {
+            for noise in [Array(whole.dropLast()), Array(whole.prefix(9)), Array(whole.dropLast(5)), []] {
                 kernel.answer(noise, to: socket)
             }
             return

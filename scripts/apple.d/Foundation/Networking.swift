@@ -125,6 +125,7 @@ open class HTTPCookieStorage: NSObject, @unchecked Sendable {
     open func deleteCookie(_ cookie: HTTPCookie) {}
 }
 
+public let NSURLAuthenticationMethodDefault: String = ""
 public let NSURLAuthenticationMethodHTTPBasic: String = ""
 public let NSURLAuthenticationMethodHTTPDigest: String = ""
 

@@ -23,6 +23,8 @@ extension Request {
         var timeouts: RequestTimeouts?
         /// The part of the call's time that had passed before the request was sent on.
         var waited: Duration?
+        /// Whether a server has chosen its URL: a redirect of another client's, whose transport is this one.
+        var isServersChoice = false
         var redirects: RedirectPolicy?
         var retries: RetryPolicy?
         var hedging: HedgingPolicy?
@@ -195,6 +197,7 @@ struct OptionRule: Sendable {
             isSame: ==
         ),
         OptionRule("waited", \.waited, .toRequest),
+        OptionRule("isServersChoice", flag: \.isServersChoice, .toRequest),
         OptionRule("redirects", \.redirects, .toRequest, readBy: .call, isSame: { $0.isSame(as: $1) }),
         OptionRule("retries", \.retries, .toRequest, readBy: .hop, isSame: { $0.isSame(as: $1) }),
         OptionRule("hedging", \.hedging, .toRequest, readBy: .call, isSame: { $0.isSame(as: $1) }),
@@ -243,6 +246,12 @@ extension Request {
     package var waited: Duration? {
         get { optionsBox?.options.waited }
         set { if newValue != waited { options.waited = newValue } }
+    }
+
+    /// Whether a server has chosen its URL, in a call of another client that sends it by this one.
+    var isServersChoice: Bool {
+        get { optionsBox?.options.isServersChoice ?? false }
+        set { if newValue != isServersChoice { options.isServersChoice = newValue } }
     }
 
     /// Whether the cache takes no part: no stored response is used, and the response is not stored.

@@ -44,16 +44,19 @@ struct HopRequest: Sendable {
     /// authenticator in place of the URL's user.
     ///
     /// The settings of a client with a base URL are for its origin: at another one the call begins as if a
-    /// redirect had led there, but with all that was set for it. A call that continues another one's
-    /// redirects has crossed to its origin already.
+    /// redirect had led there, but with all that was set for it; so it does for a request of another client
+    /// that a redirect has made. A call that continues another one's redirects has crossed to its origin
+    /// already.
     func begun(by crossing: Crossing) -> HopRequest {
         var hop = with(crossing.fields.upgraded(request).introducingURLUser())
         guard trail == nil else { return hop }
         if hop.request.hasOptions, hop.request.authenticator != nil { hop.takeAuthenticator() }
-        guard let base = crossing.fields.base, !hop.request.isFor(base) else { return hop }
+        let isServersChoice = hop.request.isServersChoice
+        let isElsewhere = crossing.fields.base.map { !hop.request.isFor($0) } ?? false
+        guard isServersChoice || isElsewhere else { return hop }
         hop.trail = hop.changed { facts in
             let authenticator = facts.authenticator
-            facts.leaveOrigin(crossing, byServer: false)
+            facts.leaveOrigin(crossing, byServer: isServersChoice)
             (facts.authenticator, facts.home) = (authenticator, nil)
         }
         return hop

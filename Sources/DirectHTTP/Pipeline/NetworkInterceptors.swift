@@ -91,7 +91,8 @@ final class NetworkInterceptors: Layer {
         guard let transport else { return try await next.send(hop.withAllFields) }
         var shown = try await final(request, call: call).request
         // It may be another client, and this one follows redirects, with its cookies and its cache, and sends
-        // requests again.
+        // requests again. The other one's own fields and certificate are not for where redirects lead.
+        if hop.trail?.isServersChoice == true { shown.isServersChoice = true }
         (shown.redirects, shown.retries, shown.hedging) = (.deliver, nil, nil)
         return try await transport(shown)
     }

@@ -104,6 +104,23 @@ struct BorrowedBodyTests {
         #expect(try await response.body.collect(upTo: 10) == [1])
     }
 
+    @Test("A redirect to another origin brings it none of the fields of the client that is the transport")
+    func redirected() async throws {
+        let elsewhere = try FixtureServer.start { _ in .text("b") }
+        let home = try FixtureServer.start { request in
+            request.path == "/end" ? .text("a") : .redirect(to: elsewhere.http())
+        }
+        let second = time.client {
+            $0.headers = ["Authorization": "Bearer s", "X-Api-Key": "k", "Cookie": "c=d"]
+        }
+        let client = client(through: second, asTransport: true) { _ in }
+        #expect(try await client.get(home.http()).text == "b")
+        #expect(try await client.get(home.http("/end")).text == "a")
+        for request in home.requests { #expect(request.headers["X-Api-Key"] == "k") }
+        let fields = try #require(elsewhere.requests.first?.headers)
+        #expect(["Authorization", "X-Api-Key", "Cookie"].allSatisfy { fields[$0] == nil })
+    }
+
     @Test("A network interceptor may send a request that it has been shown elsewhere by another client")
     func mirror() async throws {
         let mirror = try FixtureServer.start { .text($0.host ?? "") }

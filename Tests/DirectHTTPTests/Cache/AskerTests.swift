@@ -420,8 +420,7 @@ struct AskerMemberTests {
         let apart: Set = ["bypassesCache", "upgrade", "tls", "identity", "unixSocket"]
         let silent: Set = [
             "addressMap", "isAlwaysDecoded", "failedEndpoints", "repeatability", "timeouts", "waited",
-            "redirects",
-            "retries", "hedging",
+            "isServersChoice", "redirects", "retries", "hedging",
             "tags", "resolver", "proxy", "expectsContinue", "closes", "onInterim", "onUpload", "onDownload",
             "sendingRate", "receivingRate", "encryptedClientHello", "local", "keepAlive",
         ]

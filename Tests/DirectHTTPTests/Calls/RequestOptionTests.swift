@@ -63,6 +63,7 @@ struct RequestOptionTests {
         request.options.repeatability = Repeatability()
         request.timeouts = limits
         request.waited = .seconds(1)
+        request.isServersChoice = true
         request.redirects = RedirectPolicy()
         request.retries = RetryPolicy()
         request.hedging = HedgingPolicy()

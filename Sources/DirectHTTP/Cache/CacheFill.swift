@@ -12,15 +12,28 @@ internal import DirectTransport
 final class CacheFill: ResponseBodySource {
     private let body: GuardedBody
     private var draft: (any CacheDraft)?
+    /// Removes an entry that the response contradicts; called if the response does not take its place.
+    private var supersede: (@Sendable () async -> Void)?
     private var received: UInt64 = 0
     private let length: UInt64?
     let limit: CallLimit
 
-    init(_ body: GuardedBody, into draft: any CacheDraft, length: UInt64?) {
+    init(
+        _ body: GuardedBody,
+        into draft: any CacheDraft,
+        length: UInt64?,
+        otherwise supersede: (@Sendable () async -> Void)? = nil
+    ) {
         self.body = body
         limit = body.limit
         self.draft = draft
         self.length = length
+        self.supersede = supersede
+    }
+
+    deinit {
+        guard let supersede else { return }
+        Task.detached(executorPreference: limit.threads) { await supersede() }
     }
 
     var trailers: HTTPHeaders { body.trailers }
@@ -34,17 +47,24 @@ final class CacheFill: ResponseBodySource {
 
     /// Content that the caller did not read is not cached.
     func drain() async {
-        draft = nil
+        await giveUp()
         await body.drain()
     }
 
     func next() async throws -> [UInt8]? {
-        guard let piece = try await body.next() else {
+        let next: [UInt8]?
+        do {
+            next = try await body.next()
+        } catch {
+            await giveUp()
+            throw error
+        }
+        guard let piece = next else {
             await commit()
             return nil
         }
         received += UInt64(piece.count)
-        if let draft, await !draft.append(piece) { self.draft = nil }
+        if let draft, await !draft.append(piece) { await giveUp() }
         // The caller may know the length, and stop without asking for the end.
         if received == length { await commit() }
         return piece
@@ -52,8 +72,15 @@ final class CacheFill: ResponseBodySource {
 
     private func commit() async {
         guard let draft else { return }
-        self.draft = nil
-        guard length == nil || received == length else { return }
+        guard length == nil || received == length else { return await giveUp() }
+        (self.draft, supersede) = (nil, nil)
         await draft.commit()
+    }
+
+    private func giveUp() async {
+        draft = nil
+        let supersede = supersede
+        self.supersede = nil
+        await supersede?()
     }
 }

@@ -168,7 +168,7 @@ struct CacheLookup: Sendable {
         let isFromElsewhere = response.url.withoutFragment != url.withoutFragment
         guard !isFromElsewhere else { return response.with(.miss) }
         if head.isStorable(policy, at: times.received),
-            let kept = await keep(response, head: head, mark: mark)
+            let kept = await keep(response, head: head, mark: mark, insteadOf: stored)
         {
             return kept.with(.miss)
         }
@@ -375,7 +375,12 @@ extension CacheLookup {
     /// Returns the response with a body that is copied into the cache as the caller reads it.
     ///
     /// Returns `nil` if it cannot be cached.
-    private func keep(_ response: Response, head: CachedHead, mark: CacheMark?) async -> Response? {
+    private func keep(
+        _ response: Response,
+        head: CachedHead,
+        mark: CacheMark?,
+        insteadOf stored: (any CacheEntry)?
+    ) async -> Response? {
         guard let mark, response.isMadeWhole || head.hasCertainEnd(response.headers, url: url),
             let names = VaryNames(response.headers, to: policy.fields),
             let variant = CacheVariant(names, policy.fields, key: cache.store.digestKey),
@@ -395,7 +400,11 @@ extension CacheLookup {
             let length = head.headers["Content-Length"].flatMap { UInt64($0) }
             guard let draft = cache.store.draft(plan(length), wait: wait) else { return nil }
             var kept = response
-            let fill = CacheFill(body, into: draft, length: length)
+            var supersede: (@Sendable () async -> Void)?
+            if let stored, !stored.head.isMeant(by: response.head) {
+                supersede = { [cache, key, wait] in await cache.store.remove(key, wait: wait) }
+            }
+            let fill = CacheFill(body, into: draft, length: length, otherwise: supersede)
             kept.body = ResponseBody(content: .arriving(GuardedBody(fill)))
             return kept
         }

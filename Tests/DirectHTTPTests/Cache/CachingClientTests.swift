@@ -355,6 +355,37 @@ struct CachingClientTests {
     }
 
     @Test(
+        "What was stored is not shown again after another response that turns out to be no entry",
+        arguments: Place.allCases,
+        ["too large", "cut off", "not read"]
+    )
+    func noWayBackLater(place: Place, fault: String) async throws {
+        let server = try FixtureServer.start { request in
+            guard request.headers["X-Again"] != nil else {
+                return .text("old", ["Cache-Control": "max-age=60", "ETag": "\"a\""])
+            }
+            let chunk = [UInt8](repeating: 1, count: 1_000)
+            let reply =
+                fault == "cut off"
+                ? FixtureReply.written(framing: .chunked) { writer in
+                    try writer.write(chunk)
+                    throw CancellationError()
+                } : .chunked(Array(repeating: chunk, count: 9))
+            return reply.adding("Cache-Control", value: "max-age=60").adding("ETag", value: "\"b\"")
+        }
+        let folder = TemporaryFolder.planned()
+        let cache = try place.cache(folder, CacheLimits(bytes: 32 << 20, objectBytes: 4_000))
+        let client = HTTPClient.untimed { $0.cache = cache }
+        for use in [CacheUse.miss, .hit] { #expect(try await client.get(server.http()).cacheUse == use) }
+        let again = Request(.get, server.http(), headers: ["X-Again": "1", "Cache-Control": "no-cache"])
+        var response: HTTPClient.Response? = try await client.send(again)
+        if fault != "not read" { _ = try? await response?.body.collect(upTo: 100_000) }
+        await response?.body.drain()
+        response = nil
+        #expect(try await client.get(server.http()).cacheUse == .miss)
+    }
+
+    @Test(
         "What was stored stays after an answer that does not speak of it",
         arguments: Place.allCases,
         [429, 503, 416, 206]

@@ -112,6 +112,20 @@ struct CredentialTests {
         }
     }
 
+    @Test("A user's new password takes the place of the former one")
+    func newPassword() async throws {
+        let server = try asking()
+        let storage = try #require(URLSessionConfiguration.ephemeral.urlCredentialStorage)
+        let here = space(server, "here")
+        for password in ["old", "new"] {
+            storage.set(URLCredential(user: "ann", password: password, persistence: .forSession), for: here)
+        }
+        var request = Request(.get, try server.url())
+        request.authenticator = CredentialAuthenticator(storage)
+        let text = try await HTTPClient.untimed().fetch(request).text
+        #expect(text == "Basic \(Data("ann:new".utf8).base64EncodedString())")
+    }
+
     @Test("A password that was stored for another method is not sent in the clear")
     func otherMethod() async throws {
         let server = try asking()

@@ -84,7 +84,10 @@ extension URLCredentialStorage {
     /// logins there is no answer. As in URLSession, a default credential counts before the others.
     fileprivate func login(for challenge: Challenge, _ url: HTTPURL) -> Login? {
         let covering = allCredentials.filter { $0.key.covers(challenge, url: url) }
-        let defaults = covering.keys.compactMap { defaultCredential(for: $0) }
+        // On Linux the default stays the former object when its user gets another password.
+        let defaults = covering.compactMap { space, credentials in
+            defaultCredential(for: space).map { credentials[$0.user ?? ""] ?? $0 }
+        }
         let found = defaults.isEmpty ? covering.values.flatMap(\.values) : defaults
         let logins = Set(found.compactMap(Login.init))
         return logins.count == 1 ? logins.first : nil

@@ -71,7 +71,9 @@ package struct DNSMessage {
             if authority > 0 { authority -= 1 }
         }
         let isAuthorityOrAsks = flags & (Self.authoritative | Self.recursionAvailable) != 0
-        isReferral = code == 0 && answerCount == 0 && denialTime == nil && !isAuthorityOrAsks
+        // One that knows EDNS, as our question does, and refers to nobody has answered: glibc counts so, too.
+        let refers = all.number16(8) > 0 || !hasOptions
+        isReferral = code == 0 && answerCount == 0 && denialTime == nil && !isAuthorityOrAsks && refers
     }
 
     private enum Section {

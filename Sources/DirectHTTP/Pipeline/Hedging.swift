@@ -12,6 +12,8 @@ final class Hedging: Layer {
     /// The policy of the client or of the call; a request's own takes precedence.
     private let policy: HedgingPolicy
     private let retries: RetryPolicy?
+    /// Whether responses wait for a limit on their bytes: that is no slowness of the server's.
+    private let isLimited: Bool
     private let table: HedgeTable
     private let loop: EventLoop
     private let next: any Layer
@@ -23,6 +25,7 @@ final class Hedging: Layer {
         next: any Layer
     ) {
         self.policy = policy
+        isLimited = configuration.receivingRate != nil
         retries = configuration.retries
         self.table = table
         loop = configuration.loop
@@ -31,7 +34,8 @@ final class Hedging: Layer {
 
     func send(_ hop: borrowing HopRequest) async throws -> Response {
         let policy = hop.request.hedging ?? policy
-        guard policy.isHedging, hop.request.mayBeHedged, let origin = try? hop.request.url.origin
+        guard policy.isHedging, !isLimited, hop.request.receivingRate == nil, hop.request.mayBeHedged,
+            let origin = try? hop.request.url.origin
         else { return try await next.send(hop) }
         var race = Race(of: copy hop, by: policy, at: origin, self)
         let (original, budget) = (race.hop, (hop.request.retries ?? retries)?.budget ?? policy.budget)

@@ -37,8 +37,8 @@ public final class RateLimit: Sendable {
     /// Counts bytes that were received and waits until they are paid for. So each response waits for its own
     /// bytes, one of a few bytes too, and for none that came later: many small ones cannot stop a large one.
     ///
-    /// Bytes that cannot be paid for before the end of the call, and those of a cancelled one, are not counted:
-    /// calls that fail would make those after them wait.
+    /// Bytes that cannot be paid for before the end of the call, and those of a cancelled one, are not
+    /// counted: calls that fail would make those after them wait.
     func pay(
         for bytes: Int,
         within limit: CallLimit,

@@ -71,6 +71,21 @@ struct HedgingTests {
         #expect(second.text == "127.0.0.2" && second.isReused)
     }
 
+    @Test("A response that waits for its rate is not late", arguments: [true, false])
+    func limited(isOfClient: Bool) async throws {
+        let servers = try FixtureServer.startOnSamePort(["127.0.0.1", "127.0.0.2"]) { _ in
+            .text(String(repeating: "x", count: 1_000))
+        }
+        let rate = RateLimit(bytesPerSecond: 1_000)
+        let client = client { if isOfClient { $0.receivingRate = rate } }
+        var request = request(servers)
+        if !isOfClient { request.receivingRate = rate }
+        let call = Task { [request] in try await client.fetch(request) }
+        try await time.pass(.seconds(1))
+        #expect(try await call.value.text?.count == 1_000)
+        #expect(servers.flatMap(\.requests).count == 1)
+    }
+
     @Test("A response in time is not hedged, and one that comes late but first wins, and ends the hedge")
     func inTime() async throws {
         let hold = Gate()

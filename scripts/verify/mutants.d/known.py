@@ -180,7 +180,7 @@ FAULTS = [
     ("a base is not asked for by TLS although HSTS wants it", "BaseURLTests MemoryTests",
      ("HopRequest.begun", "with(|crossing.fields.upgraded(request)|",
       "(crossing.fields.base == nil ? crossing.fields.upgraded(request) : request)")),
-    ("the client's own fields go beyond its base", "BaseURLTests", ("HopRequest.begun", "|!hop.request.isFor(base)|", "false")),
+    ("the client's own fields go beyond its base", "BaseURLTests", ("HopRequest.begun", "|!hop.request.isFor($0)|", "false")),
     ("a page leads to another origin", "PageTests",
      ("Iterator.next", "guard |page.url.origin == origin| else", "true"),
      ("Iterator.follow", "guard |url.origin == origin| else", "true")),

@@ -132,7 +132,7 @@ struct AccessTests {
             let (before, password) = (try #require(proxy.endpoints.first), proxy.credentials?.password)
             shutdown(try #require(try listening(at: before)), Int32(SHUT_RDWR))
             await next.next()
-            #expect(proxy.endpoints.first != before)
+            // The port may be the same one by chance.
             #expect(proxy.credentials != nil && proxy.credentials?.password != password)
         }
         let after = try #require(proxy.endpoints.first)

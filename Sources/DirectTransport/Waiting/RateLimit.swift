@@ -46,12 +46,16 @@ public final class RateLimit: Sendable {
     ) async throws(TransportError) {
         guard bytes > 0 else { return }
         let (now, cost) = (loop.now, cost(of: bytes))
-        let isInTime = due.withLock { max($0, now).advanced(byNanoseconds: cost) <= limit.end }
-        let end = isInTime ? count(bytes, at: now) : .never
+        let reserved = due.withLock { due -> Instant? in
+            let end = max(due, now).advanced(byNanoseconds: cost)
+            guard end <= limit.end else { return nil }
+            due = end
+            return end
+        }
         do throws(TransportError) {
-            try await wait(until: end, .body, within: limit, on: loop)
+            try await wait(until: reserved ?? .never, .body, within: limit, on: loop)
         } catch {
-            if isInTime {
+            if reserved != nil {
                 due.withLock { $0 = Instant(nanoseconds: $0.nanoseconds - min(cost, $0.nanoseconds)) }
             }
             throw error

@@ -11,6 +11,8 @@ final class NetworkInterceptors: Layer {
     private let next: any Layer
     private let fields: ClientFields
     private let redirects: RedirectPolicy
+    /// Whether all responses wait for a limit on their bytes.
+    private let isLimited: Bool
     private let loop: EventLoop
 
     init(_ configuration: HTTPClient.Configuration, fields: ClientFields, next: any Layer) {
@@ -19,6 +21,7 @@ final class NetworkInterceptors: Layer {
         self.next = next
         self.fields = fields
         redirects = configuration.redirects
+        isLimited = configuration.receivingRate != nil
         loop = configuration.loop
     }
 
@@ -41,7 +44,7 @@ final class NetworkInterceptors: Layer {
             if own.isOfAnotherClient(response) { hop.sent?.noteUnknown() }
             var wait = PieceWait(limit: call.limit, loop: loop)
             // The time that a limit on the rate takes counts towards the whole call alone.
-            if seen.request.receivingRate == nil {
+            if !isLimited, seen.request.receivingRate == nil {
                 (wait.stall, wait.speed) = (call.timeouts.read.nanoseconds, call.timeouts.speed)
             }
             response.body.limit(by: wait, own: own.body)

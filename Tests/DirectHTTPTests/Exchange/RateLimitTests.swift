@@ -175,6 +175,28 @@ struct RateLimitTests {
         #expect(time.now.since(start) >= .milliseconds(1_700))
     }
 
+    @Test("The wait is none of the server's if an interceptor hands the body on", arguments: [true, false])
+    func handedOn(isOfClient: Bool) async throws {
+        let server = try server()
+        let limit = RateLimit(bytesPerSecond: 20_000)
+        let client = client {
+            $0.timeouts.read = .seconds(1)
+            if isOfClient { $0.receivingRate = limit }
+            $0.networkInterceptors = [
+                { [time] request, forward in
+                    let response = try await forward(request)
+                    // Those of other calls, before the rest of this body.
+                    limit.count(60_000, at: time.now)
+                    return response.replacing(stream: response.body)
+                }
+            ]
+        }
+        var request = Request(.get, server.http())
+        if !isOfClient { request.receivingRate = limit }
+        let (response, elapsed) = try await run(client, request)
+        #expect(response.body == content && elapsed >= .seconds(4))
+    }
+
     @Test("The total time and cancellation end the wait for a limit")
     func limits() async throws {
         let server = try server()
